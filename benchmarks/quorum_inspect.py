@@ -20,7 +20,7 @@ from benchmarks.installed import told_of_processes
 from benchmarks.measure import Cost, jvm_script, ours, run, summary
 from kafka_unclean_recovery.log_dir.metadata.encoding import encode_batch
 from tests.log_dir.cluster_metadata_encoder import change, ints, leader, partition, topic
-from tests.quorum.disks import METADATA, SEGMENT, TIME_MS, static_log, write_node
+from tests.metadata_quorum.disks import METADATA, SEGMENT, TIME_MS, static_log, write_node
 
 PARTITIONS, MIB = 100_000, 32
 RUNS = 3

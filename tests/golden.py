@@ -95,13 +95,13 @@ from kafka_unclean_recovery.salvage.raw_segments import RawSegment
 from kafka_unclean_recovery.salvage.replay.report import render_json as replay_json
 from kafka_unclean_recovery.salvage.replay.run import Work
 from kafka_unclean_recovery.salvage.replay.saved import SavedPartition
-from kafka_unclean_recovery.salvage.replay.target import Survey
+from kafka_unclean_recovery.salvage.replay.target import TargetCounts
 from kafka_unclean_recovery.salvage.replica import Salvaged
 from kafka_unclean_recovery.salvage.transactions import Ending as Ended
 from kafka_unclean_recovery.salvage.transactions import Transaction
 from kafka_unclean_recovery.spark.summaries import ScanHead, head_json
+from tests.metadata_quorum.golden import QUORUM_WRITTEN
 from tests.ok_to_stop.golden import OK_TO_STOP_WRITTEN
-from tests.quorum.golden import QUORUM_WRITTEN
 
 FORMATS = Path(__file__).parent / "testdata" / "formats"
 AT = "2026-01-02T03:04:05+00:00"
@@ -291,7 +291,7 @@ REPLAYED = (
         "orders.salvaged",
         None,
         False,
-        Survey(to_produce=10, done=2, copies=3, open=4, aborted=5, control=6),
+        TargetCounts(to_produce=10, done=2, copies=3, open=4, aborted=5, control=6),
         there=1,
         produced=9,
     ),

@@ -123,7 +123,7 @@ GROUPS = (
     Group(
         "quorum",
         (
-            *("quorum/*", "real/test_lost_quorum*.py"),
+            *("metadata_quorum/*", "real/test_lost_quorum*.py"),
             *("real/test_quorum_seeds.py", "real/test_seeds_by_kafkas_controller.py"),
             "real/test_stuck_quorum.py",
         ),

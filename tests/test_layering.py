@@ -49,7 +49,7 @@ ALLOWED = {
         "transport",
     },
     "log_dir": {"documents/reading", "planning", "signals"},
-    "quorum": {"cluster", "deadline", "documents", "files", "log_dir", "report"},
+    "metadata_quorum": {"cluster", "deadline", "documents", "files", "log_dir", "report"},
     "margin": {"documents", "report"},
     "ok_to_stop": {
         *("cluster", "deadline", "doctor", "documents", "kraft_rules", "planning"),

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, 
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from kafka_unclean_recovery.cluster.quorum import Controller, Unsure
+from kafka_unclean_recovery.cluster.controller import Controller, Unsure
 from kafka_unclean_recovery.cluster.requests.controller_requests import (
     UNCLEAN,
     Answer,

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from kafka_unclean_recovery.cluster.quorum import Controller, Unsure
+from kafka_unclean_recovery.cluster.controller import Controller, Unsure
 from kafka_unclean_recovery.cluster.requests.controller_requests import (
     Answer,
     alter_replica_order,

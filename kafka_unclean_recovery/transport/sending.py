@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
 from kafka_unclean_recovery.boot_clock import boot_time
-from kafka_unclean_recovery.cluster.quorum import Controller, Unsure
+from kafka_unclean_recovery.cluster.controller import Controller, Unsure
 from kafka_unclean_recovery.cluster.requests.controller_requests import Answer
 from kafka_unclean_recovery.cluster.requests.describe import RequestFailed
 from kafka_unclean_recovery.cluster.wire.connection import Connection

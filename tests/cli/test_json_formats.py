@@ -20,8 +20,8 @@ from kafka_unclean_recovery.documents.approval_file import Approval, approval_js
 from tests.cli.in_process import ELECTION, RECOVERY, commands, invoke
 from tests.cli.run import RECOVERY as MODULE
 from tests.cli.run import command_line
-from tests.quorum.disks import static_log, write_node
-from tests.quorum.planning import ALL_LOST
+from tests.metadata_quorum.disks import static_log, write_node
+from tests.metadata_quorum.planning import ALL_LOST
 from tests.schemas import SCHEMAS, schema_of, validated
 
 SCENARIO = Path("examples/scenarios/the_longest_log_has_a_stale_tail.scenario").absolute()

@@ -8,8 +8,8 @@ import time
 import pytest
 
 from kafka_unclean_recovery.cluster.config.client_config import ClientConfig
+from kafka_unclean_recovery.cluster.controller import Controller, Patience
 from kafka_unclean_recovery.cluster.nodes import Nodes
-from kafka_unclean_recovery.cluster.quorum import Controller, Patience
 from kafka_unclean_recovery.cluster.requests import describe
 from kafka_unclean_recovery.cluster.requests.controller_requests import UNCLEAN, elect_leaders
 from kafka_unclean_recovery.cluster.requests.quorum_state import led_quorum

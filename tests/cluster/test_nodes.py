@@ -6,8 +6,8 @@ import asyncio
 import time
 
 from kafka_unclean_recovery.cluster.config.client_config import ClientConfig
+from kafka_unclean_recovery.cluster.controller import Controller, Patience
 from kafka_unclean_recovery.cluster.nodes import Nodes
-from kafka_unclean_recovery.cluster.quorum import Controller, Patience
 from kafka_unclean_recovery.cluster.requests.controller_requests import UNCLEAN, elect_leaders
 from kafka_unclean_recovery.cluster.requests.describe import describe_cluster
 from kafka_unclean_recovery.cluster.wire.bootstrap import parse_bootstrap

@@ -18,7 +18,7 @@ from tests.log_dir.cluster_metadata_encoder import (
     topic,
 )
 from tests.log_dir.segments import checkpoint, v2
-from tests.quorum.disks import METADATA
+from tests.metadata_quorum.disks import METADATA
 
 SMALL_FILES = (
     "meta.properties",

@@ -12,7 +12,7 @@ from kafka_unclean_recovery.log_dir.scan import scan_log_directories
 from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.model import ReplicaInfo
 from tests.log_dir.cluster_metadata_encoder import NO_OP, feature, leader_change, topic
-from tests.quorum.disks import TIME_MS, Batches, move_up, static_log, write_node
+from tests.metadata_quorum.disks import TIME_MS, Batches, move_up, static_log, write_node
 
 LOG = static_log()
 DAY_MS = 86_400_000

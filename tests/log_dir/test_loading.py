@@ -22,7 +22,14 @@ from tests.log_dir.cluster_metadata_encoder import (
     snapshot,
     topic,
 )
-from tests.quorum.contradictions import BEFORE, FATAL, OF_THE_QUORUM, SINCE_4_4, TAKEN, UNKNOWN
+from tests.metadata_quorum.contradictions import (
+    BEFORE,
+    FATAL,
+    OF_THE_QUORUM,
+    SINCE_4_4,
+    TAKEN,
+    UNKNOWN,
+)
 
 EPOCH = 1
 END_BEFORE = sum(map(len, BEFORE))

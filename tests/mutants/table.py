@@ -99,7 +99,7 @@ HELD = {
     "transport/lineage_probe": Held(_PROBES),
     "transport/list_offsets": Held(_PROBES, _MISSION),
     "transport/read_lineages": Held(_PROBES, _MISSION),
-    "cluster/quorum": Held(_RUNS, (_HONEST, _NO_BROKER)),
+    "cluster/controller": Held(_RUNS, (_HONEST, _NO_BROKER)),
     "cluster/requests/asking": Held(("tests/cluster/test_asking.py", *_PROBES)),
     "cluster/requests/controller_requests": Held(_RUNS, (_HONEST, *_MISSION)),
     "cli/session": Held(

@@ -13,9 +13,9 @@ from kafka_unclean_recovery.post_mortem.markdown import render_markdown
 from kafka_unclean_recovery.post_mortem.page import render_page
 from kafka_unclean_recovery.post_mortem.reading import read_post_mortem
 from tests.cli.in_process import RECOVERY, invoke
+from tests.metadata_quorum.disks import METADATA, SEGMENT, dynamic_log, write_node
+from tests.metadata_quorum.planning import ALL_LOST, NEW, plan, quorum
 from tests.post_mortem.journals import planned, write_journal
-from tests.quorum.disks import METADATA, SEGMENT, dynamic_log, write_node
-from tests.quorum.planning import ALL_LOST, NEW, plan, quorum
 from tests.report.test_loss_page import Page
 from tests.schemas import validated
 

@@ -1,5 +1,5 @@
 """Kafka's own controller loads what we call sound, and dies of what we refuse: the records of
-tests/quorum/contradictions.py, and the seeds of damaged copies.
+tests/metadata_quorum/contradictions.py, and the seeds of damaged copies.
 
 QUORUM_SEEDS in the environment is how many sets of damaged copies are tried.
 """
@@ -16,12 +16,12 @@ import pytest
 
 from kafka_unclean_recovery.cli.runs import quorum as quorum_run
 from kafka_unclean_recovery.cluster.wire.knocking import Knocked
-from kafka_unclean_recovery.quorum.led import Led
+from kafka_unclean_recovery.metadata_quorum.led import Led
 from tests.log_dir.cluster_metadata_encoder import Written, batch
-from tests.quorum.contradictions import BEFORE, FATAL, SINCE_4_4, TAKEN
-from tests.quorum.damage import Damage, copies_of, damaged
-from tests.quorum.disks import METADATA
-from tests.quorum.planning import codes, quorum
+from tests.metadata_quorum.contradictions import BEFORE, FATAL, SINCE_4_4, TAKEN
+from tests.metadata_quorum.damage import Damage, copies_of, damaged
+from tests.metadata_quorum.disks import METADATA
+from tests.metadata_quorum.planning import codes, quorum
 from tests.real.cluster_metadata_recipe import metadata_at_rest
 from tests.real.releases import NEWEST, ONE
 from tests.real.seed_judge import SeedJudge, seed_judge

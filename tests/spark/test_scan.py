@@ -17,8 +17,8 @@ from kafka_unclean_recovery.spark.scan.job import Home
 from kafka_unclean_recovery.spark.scan.run import scan
 from tests.log_dir.test_histories import formatted_anew
 from tests.log_dir.test_scan import log_directory
+from tests.metadata_quorum.disks import static_log, write_node
 from tests.private import open_to_others
-from tests.quorum.disks import static_log, write_node
 from tests.spark.odd_disks import ABSENT, COPIED, FUTURE, TWICE, odd_disks, outage
 from tests.spark.scans import asked, in_one_process, info_in, rows
 

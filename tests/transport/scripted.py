@@ -24,8 +24,8 @@ from kafka.protocol.consumer.offsets import ListOffsetsRequest, ListOffsetsRespo
 from kafka.protocol.metadata import MetadataRequest, MetadataResponse
 
 from kafka_unclean_recovery.cluster.config.client_config import ClientConfig
+from kafka_unclean_recovery.cluster.controller import Controller, Patience
 from kafka_unclean_recovery.cluster.nodes import Nodes
-from kafka_unclean_recovery.cluster.quorum import Controller, Patience
 from kafka_unclean_recovery.mechanisms import Dialect
 from kafka_unclean_recovery.messages import elect_leaders, get_replica_log_info
 from kafka_unclean_recovery.messages.get_replica_log_info import REQUESTS

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from kafka_unclean_recovery.boot_clock import boot_time
-from kafka_unclean_recovery.cluster.quorum import Patience
+from kafka_unclean_recovery.cluster.controller import Patience
 from kafka_unclean_recovery.documents.journal_lines import half_done
 from kafka_unclean_recovery.files.journal import Journal
 from kafka_unclean_recovery.mechanisms import Dialect

@@ -19,7 +19,7 @@ from kafka.protocol.admin.topics import AlterPartitionReassignmentsRequest
 
 from kafka_unclean_recovery.boot_clock import boot_time
 from kafka_unclean_recovery.cli import session
-from kafka_unclean_recovery.cluster.quorum import Patience
+from kafka_unclean_recovery.cluster.controller import Patience
 from kafka_unclean_recovery.documents.journal_lines import half_done, parse, unfinished
 from kafka_unclean_recovery.emulator import Cluster, Options
 from kafka_unclean_recovery.emulator.listener.intercepts import (

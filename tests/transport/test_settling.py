@@ -12,10 +12,10 @@ import pytest
 
 from kafka_unclean_recovery import boot_clock
 from kafka_unclean_recovery.cli import session
-from kafka_unclean_recovery.cluster import quorum
+from kafka_unclean_recovery.cluster import controller
 from kafka_unclean_recovery.cluster.config.client_config import ClientConfig
+from kafka_unclean_recovery.cluster.controller import Controller, Patience, Unsure
 from kafka_unclean_recovery.cluster.nodes import Nodes
-from kafka_unclean_recovery.cluster.quorum import Controller, Patience, Unsure
 from kafka_unclean_recovery.cluster.requests.controller_requests import Answer, alter_replica_order
 from kafka_unclean_recovery.cluster.requests.describe import RequestFailed
 from kafka_unclean_recovery.cluster.wire.error_codes import NONE
@@ -165,7 +165,7 @@ def test_a_broker_that_can_not_be_reached_is_named_with_what_it_may_still_do(
     async def nowhere(*_: Any) -> Knocked:
         return Knocked.UNREACHABLE
 
-    monkeypatch.setattr(quorum, "knock", nowhere)
+    monkeypatch.setattr(controller, "knock", nowhere)
     said: list[str] = []
     with Cluster(Options(brokers=1)) as cluster:
         host, _, port = cluster.bootstrap_servers.rpartition(":")

@@ -35,25 +35,30 @@ from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
 from kafka_unclean_recovery.log_dir.metadata.parting import Relation
 from kafka_unclean_recovery.log_dir.small_files.properties_files import kafka_uuid
 from kafka_unclean_recovery.log_dir.tree import Unreadable
-from kafka_unclean_recovery.model import Finding
-from kafka_unclean_recovery.planning.findings import by_gravity
-from kafka_unclean_recovery.quorum.copies import Listener, Voter
-from kafka_unclean_recovery.quorum.data_signs import Signs, joined, signs_of, signs_of_scan
-from kafka_unclean_recovery.quorum.document import (
+from kafka_unclean_recovery.metadata_quorum.compared_copies import Copies, compared_copies
+from kafka_unclean_recovery.metadata_quorum.copies import Listener, Voter
+from kafka_unclean_recovery.metadata_quorum.data_signs import Signs, joined, signs_of, signs_of_scan
+from kafka_unclean_recovery.metadata_quorum.document import (
     copies_json,
     inspect_json,
     render_findings,
     render_inspect,
 )
-from kafka_unclean_recovery.quorum.growing import growing
-from kafka_unclean_recovery.quorum.led import Running, registered, whether_led
-from kafka_unclean_recovery.quorum.live import Live, ahead_of, ask_brokers
-from kafka_unclean_recovery.quorum.put_aside import put_aside
-from kafka_unclean_recovery.quorum.refusals import findings, refusals
-from kafka_unclean_recovery.quorum.seed_plan import Made, cluster_id, plan_text, quorum_plan
-from kafka_unclean_recovery.quorum.still_led import Heard
-from kafka_unclean_recovery.quorum.survey import Survey, survey
-from kafka_unclean_recovery.quorum.wishes import Wishes, voters_before
+from kafka_unclean_recovery.metadata_quorum.growing import growing
+from kafka_unclean_recovery.metadata_quorum.led import Running, registered, whether_led
+from kafka_unclean_recovery.metadata_quorum.live import Live, ahead_of, ask_brokers
+from kafka_unclean_recovery.metadata_quorum.put_aside import put_aside
+from kafka_unclean_recovery.metadata_quorum.refusals import findings, refusals
+from kafka_unclean_recovery.metadata_quorum.seed_plan import (
+    Made,
+    cluster_id,
+    plan_text,
+    quorum_plan,
+)
+from kafka_unclean_recovery.metadata_quorum.still_led import Heard
+from kafka_unclean_recovery.metadata_quorum.wishes import Wishes, voters_before
+from kafka_unclean_recovery.model import Finding
+from kafka_unclean_recovery.planning.findings import by_gravity
 from kafka_unclean_recovery.survey import budgets
 
 _RESERVED_IDS = 100  # DirectoryId of Kafka.
@@ -63,7 +68,7 @@ _At = tuple[int, str, Knocked]
 
 def inspect(console: Console, options: InspectOptions) -> int:
     """Run the command and return its exit code. Raises Exit."""
-    found = survey(locations(options.directories), clocked(Pulse(console)))
+    found = compared_copies(locations(options.directories), clocked(Pulse(console)))
     if not found.copies:
         for problem in found.problems:
             console.say(problem)
@@ -81,7 +86,7 @@ def plan(console: Console, options: PlanOptions) -> int:
     """Run the command and return its exit code. Raises Exit."""
     check_output(options.plan_output_file, "--plan-output-file")
     wishes = _wishes(options)
-    found = survey(locations(options.directories), clocked(Pulse(console)))
+    found = compared_copies(locations(options.directories), clocked(Pulse(console)))
     for problem in found.problems:
         console.say(problem)
     signs, live = _signs(found, options)
@@ -103,12 +108,12 @@ def plan(console: Console, options: PlanOptions) -> int:
     return OK
 
 
-def _shown(found: Survey, signs: Signs, options: PlanOptions) -> str:
+def _shown(found: Copies, signs: Signs, options: PlanOptions) -> str:
     seen = inspect_json(found, signs)
     return json_line(seen) if options.format.is_json else render_inspect(seen)
 
 
-def _plan(found: Survey, wishes: Wishes, weighed: Sequence[Finding]) -> QuorumPlanJson:
+def _plan(found: Copies, wishes: Wishes, weighed: Sequence[Finding]) -> QuorumPlanJson:
     now = datetime.now(UTC)
     made = Made(now.isoformat(timespec="seconds"), _now_ms())
     try:
@@ -122,7 +127,7 @@ def locations(paths: Sequence[Path]) -> list[LocalLocation]:
     return [LocalLocation(path.absolute()) for path in paths]
 
 
-def _signs(found: Survey, options: InspectOptions | PlanOptions) -> tuple[Signs, Live | None]:
+def _signs(found: Copies, options: InspectOptions | PlanOptions) -> tuple[Signs, Live | None]:
     """Hold the best copy against the disks, the scans, and the brokers that are named; return what
     these told, too. Raises Exit(2), also where none of those brokers answers: what they know would
     stay unknown."""
@@ -199,7 +204,7 @@ def _of_cluster(wishes: Wishes, live: Live | None) -> Wishes:
     return replace(wishes, cluster_id=live.cluster_id)
 
 
-async def _heard(found: Survey, wishes: Wishes, live: Live | None, options: PlanOptions) -> Heard:
+async def _heard(found: Copies, wishes: Wishes, live: Live | None, options: PlanOptions) -> Heard:
     """Knock where lost controllers listened, and where the new one is to listen; ask the brokers
     that were named, and those that the best copy knows, whether a controller leads; and see
     whether a copy grows."""

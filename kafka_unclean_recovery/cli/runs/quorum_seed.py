@@ -26,8 +26,8 @@ from kafka_unclean_recovery.documents.quorum_plan_file import read_quorum_plan
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.files.journal import Journal
 from kafka_unclean_recovery.files.state_directory import new_path
-from kafka_unclean_recovery.quorum.seed import SeedRefused, check_plan, write_seed
-from kafka_unclean_recovery.quorum.steps import after_seed
+from kafka_unclean_recovery.metadata_quorum.seed import SeedRefused, check_plan, write_seed
+from kafka_unclean_recovery.metadata_quorum.steps import after_seed
 from kafka_unclean_recovery.shown import shown
 
 

@@ -18,10 +18,10 @@ from kafka_unclean_recovery.cluster.wire.bootstrap import Address
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.documents.quorum import QuorumPlanJson
 from kafka_unclean_recovery.documents.reading.codec import json_line
-from kafka_unclean_recovery.quorum.document import render_verify
-from kafka_unclean_recovery.quorum.live import Live, ask_brokers, ask_controller
-from kafka_unclean_recovery.quorum.proof import verdict
-from kafka_unclean_recovery.quorum.put_aside import put_aside
+from kafka_unclean_recovery.metadata_quorum.document import render_verify
+from kafka_unclean_recovery.metadata_quorum.live import Live, ask_brokers, ask_controller
+from kafka_unclean_recovery.metadata_quorum.proof import verdict
+from kafka_unclean_recovery.metadata_quorum.put_aside import put_aside
 from kafka_unclean_recovery.survey import budgets
 
 _LEAST_SECONDS = 1.0

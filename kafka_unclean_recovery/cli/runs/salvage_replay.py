@@ -181,7 +181,7 @@ def _complaints(saved: Saved, works: Sequence[Work], chosen: Selection) -> Itera
     )
     if not works:
         yield "nothing of these topics was saved; see --topics"
-    skipped = sum(work.survey.open for work in works)
+    skipped = sum(work.counts.open for work in works)
     if skipped == 1:
         yield f"1 record of an open transaction was left out; {_ASK}"
     elif skipped:

@@ -21,18 +21,18 @@ def render_json(works: Sequence[Work], executed: bool) -> str:
 
 
 def _row(work: Work, executed: bool) -> ReplayedJson:
-    partition, survey = work.saved.topic_partition, work.survey
-    altered = [] if work.target is None else alterations(survey, partition.topic, work.target)
+    partition, counts = work.saved.topic_partition, work.counts
+    altered = [] if work.target is None else alterations(counts, partition.topic, work.target)
     return ReplayedJson(
         topic=partition.topic,
         partition=partition.partition,
         target_topic=work.target_topic,
-        to_produce=survey.to_produce,
+        to_produce=counts.to_produce,
         produced=work.produced if executed else 0,
-        already_there=survey.done + work.there,
-        in_open_transactions=survey.open,
-        aborted=survey.aborted,
-        markers=survey.control,
-        second_copies=survey.copies,
+        already_there=counts.done + work.there,
+        in_open_transactions=counts.open,
+        aborted=counts.aborted,
+        markers=counts.control,
+        second_copies=counts.copies,
         altered=tuple(altered),
     )

@@ -11,7 +11,7 @@ from kafka_unclean_recovery.salvage.replay.parquet import read_records
 from kafka_unclean_recovery.salvage.replay.producing import Client, Producer, ProducingFailed
 from kafka_unclean_recovery.salvage.replay.records import Fate, SavedRecord, fate, merged
 from kafka_unclean_recovery.salvage.replay.saved import SavedPartition
-from kafka_unclean_recovery.salvage.replay.target import Survey, Target
+from kafka_unclean_recovery.salvage.replay.target import Target, TargetCounts
 
 # This many records or bytes are sent and acknowledged before the checkpoint is written.
 _RECORDS = 10_000
@@ -33,7 +33,7 @@ class Work:
     target_topic: str
     target: Target | None
     with_open: bool
-    survey: Survey = field(default_factory=Survey)
+    counts: TargetCounts = field(default_factory=TargetCounts)
     there: int = 0
     produced: int = 0
 
@@ -41,8 +41,8 @@ class Work:
     def key(self) -> Key:
         return self.saved.topic_partition, self.target_topic
 
-    def wanted(self, known: Known, survey: Survey) -> Iterator[tuple[SavedRecord, Headers]]:
-        """Yield the records to produce with their headers, in order; tell `survey` what is left
+    def wanted(self, known: Known, counts: TargetCounts) -> Iterator[tuple[SavedRecord, Headers]]:
+        """Yield the records to produce with their headers, in order; tell `counts` what is left
         out.
 
         Raises InputError.
@@ -52,17 +52,17 @@ class Work:
         for record in merged(files, str(self.saved.topic_partition)):
             kind = fate(record)
             if kind in (Fate.ABORTED, Fate.CONTROL) or (kind is Fate.OPEN and not self.with_open):
-                survey.leave_out(record, kind)
+                counts.leave_out(record, kind)
             elif progress.has(kind, record.position):
-                survey.leave_out(record, None)
+                counts.leave_out(record, None)
             else:
                 yield record, [*record.headers, *origin_headers(self._origin(record))]
 
     def look(self, known: Known, now: int, going_on: Callable[[], None]) -> None:
-        """Fill in the survey. now: ms since 1970. Raises InputError, and what `going_on` raises."""
-        for record, headers in self.wanted(known, self.survey):
+        """Fill in the counts. now: ms since 1970. Raises InputError, and what `going_on` raises."""
+        for record, headers in self.wanted(known, self.counts):
             going_on()
-            self.survey.produce(record, headers, self.target, now)
+            self.counts.produce(record, headers, self.target, now)
 
     def _origin(self, record: SavedRecord) -> Origin:
         topic, partition = self.saved.topic_partition.topic, self.saved.topic_partition.partition
@@ -96,7 +96,7 @@ def replay(
     end, origins = client.read_back(topic, partition, start, going_on)
     there = _positions(work.saved, origins)
     progress = replace(progress, next_offset=end)
-    for chunk in _chunks(work.wanted(checkpoint.known, Survey())):
+    for chunk in _chunks(work.wanted(checkpoint.known, TargetCounts())):
         going_on()
         new = [(record, headers) for record, headers in chunk if record.position not in there]
         if new:

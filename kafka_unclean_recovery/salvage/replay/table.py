@@ -56,14 +56,14 @@ def _verb(executed: bool) -> str:
 
 
 def _cells(work: Work, executed: bool) -> Sequence[str]:
-    partition, survey = work.saved.topic_partition, work.survey
+    partition, counts = work.saved.topic_partition, work.counts
     numbers = (
-        work.produced if executed else survey.to_produce,
-        survey.done + work.there,
-        survey.open,
-        survey.aborted,
-        survey.control,
-        survey.copies,
+        work.produced if executed else counts.to_produce,
+        counts.done + work.there,
+        counts.open,
+        counts.aborted,
+        counts.control,
+        counts.copies,
     )
     return (partition.topic, str(partition.partition), work.target_topic, *map(str, numbers))
 
@@ -80,14 +80,14 @@ def _missing(works: Sequence[Work]) -> dict[str, int]:
 
 def _obstacles(work: Work) -> Iterator[str]:
     if work.target is not None:
-        yield from obstacles(work.survey, work.saved.topic_partition.partition, work.target)
+        yield from obstacles(work.counts, work.saved.topic_partition.partition, work.target)
 
 
 def _notes(works: Sequence[Work]) -> Iterator[str]:
     for work in works:
         if work.target is not None:
             topic = work.saved.topic_partition.topic
-            for altered in alterations(work.survey, topic, work.target):
+            for altered in alterations(work.counts, topic, work.target):
                 yield f"altered: {_who(work)}: {altered}"
 
 
@@ -96,5 +96,5 @@ def _who(work: Work) -> str:
 
 
 def _summary(works: Sequence[Work], executed: bool) -> str:
-    number = sum(work.produced if executed else work.survey.to_produce for work in works)
+    number = sum(work.produced if executed else work.counts.to_produce for work in works)
     return f"{count_text(number, 'record')} {'produced' if executed else 'to produce'}"

@@ -74,7 +74,7 @@ def most_bytes(record: SavedRecord, headers: Headers) -> int:
 
 
 @dataclass(slots=True)
-class Survey:
+class TargetCounts:
     """The counts of one partition's records. done: produced already, by the checkpoint. copies:
     beyond the first.
 
@@ -143,35 +143,35 @@ def _compacts(target: Target) -> bool:
     return "compact" in _policy(target)
 
 
-def obstacles(survey: Survey, partition: int, target: Target) -> Iterator[str]:
+def obstacles(counts: TargetCounts, partition: int, target: Target) -> Iterator[str]:
     """Yield why the brokers would refuse some records; each reason says what to set."""
     if partition >= target.partitions:
         there = count_text(target.partitions, "partition")
         yield f"it has {there}: add more, up to {partition + 1}"
     for number, what, fix in (
-        (survey.keyless, "without a key", "it is compacted: take that out of its cleanup.policy"),
-        (survey.too_large, "may be larger than its max.message.bytes", "raise that"),
+        (counts.keyless, "without a key", "it is compacted: take that out of its cleanup.policy"),
+        (counts.too_large, "may be larger than its max.message.bytes", "raise that"),
         (
-            survey.too_new,
+            counts.too_new,
             "too far in the future for it",
             "raise message.timestamp.after.max.ms",
         ),
-        (survey.too_old, "too old for it", "raise message.timestamp.before.max.ms"),
+        (counts.too_old, "too old for it", "raise message.timestamp.before.max.ms"),
     ):
         if number:
             yield f"{count_text(number, 'record')} {what}: {fix}"
 
 
-def alterations(survey: Survey, topic: str, target: Target) -> Iterator[str]:
+def alterations(counts: TargetCounts, topic: str, target: Target) -> Iterator[str]:
     """Yield what would not stay as it was in the target."""
-    if not survey.to_produce:
+    if not counts.to_produce:
         return
     if _stamps(target):
         yield "message.timestamp.type=LogAppendTime: times are overwritten; a header keeps them"
-    if survey.at_zero and not _stamps(target):
-        yield f"{count_text(survey.at_zero, 'record')} of time 0 become time 1 ms"
-    if survey.expired:
-        found = count_text(survey.expired, "record")
+    if counts.at_zero and not _stamps(target):
+        yield f"{count_text(counts.at_zero, 'record')} of time 0 become time 1 ms"
+    if counts.expired:
+        found = count_text(counts.expired, "record")
         yield f"{found} older than its retention.ms: deleted soon after; raise it first"
     if _deletes(target) and (kept := target.number("retention.bytes")) is not None:
         yield f"retention.bytes={kept}: what goes beyond it is deleted"

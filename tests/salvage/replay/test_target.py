@@ -7,8 +7,8 @@ import pytest
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.salvage.replay.records import SavedRecord
 from kafka_unclean_recovery.salvage.replay.target import (
-    Survey,
     Target,
+    TargetCounts,
     alterations,
     most_bytes,
     obstacles,
@@ -38,9 +38,9 @@ def told(
     """Of one record."""
     changed = {key.replace("_", "."): text for key, text in configs.items()}
     target = Target("target", "id", 1, {**KEPT, **changed})
-    survey = Survey()
-    survey.produce(SavedRecord(1, 5, 0, timestamp, key, value, ()), (), target, NOW)
-    return [*obstacles(survey, 0, target), *alterations(survey, topic, target)]
+    counts = TargetCounts()
+    counts.produce(SavedRecord(1, 5, 0, timestamp, key, value, ()), (), target, NOW)
+    return [*obstacles(counts, 0, target), *alterations(counts, topic, target)]
 
 
 def test_a_topic_that_keeps_everything_gives_nothing_to_say() -> None:
@@ -96,8 +96,8 @@ def test_the_older_bound_on_times_holds_where_the_newer_is_not_set() -> None:
 
 def test_a_partition_that_the_target_lacks_is_an_obstacle() -> None:
     target = Target("target", "id", 2, KEPT)
-    assert list(obstacles(Survey(), 1, target)) == []
-    assert list(obstacles(Survey(), 2, target)) == ["it has 2 partitions: add more, up to 3"]
+    assert list(obstacles(TargetCounts(), 1, target)) == []
+    assert list(obstacles(TargetCounts(), 2, target)) == ["it has 2 partitions: add more, up to 3"]
 
 
 def test_the_bound_on_a_batch_s_size_is_one() -> None:

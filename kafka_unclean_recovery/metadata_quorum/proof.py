@@ -9,9 +9,9 @@ from collections.abc import Iterator
 
 from kafka_unclean_recovery.cluster.requests.quorum_state import Fetcher, Quorum
 from kafka_unclean_recovery.documents.quorum import ProofJson, QuorumPlanJson, QuorumVerifyJson
-from kafka_unclean_recovery.quorum.data_signs import shortened
-from kafka_unclean_recovery.quorum.live import Live
-from kafka_unclean_recovery.quorum.put_aside import PutAside
+from kafka_unclean_recovery.metadata_quorum.data_signs import shortened
+from kafka_unclean_recovery.metadata_quorum.live import Live
+from kafka_unclean_recovery.metadata_quorum.put_aside import PutAside
 
 _ASK = "not known: give --bootstrap-server"
 _NO_STRAYS = "no broker whose log directories were given has put partitions aside"

@@ -33,8 +33,8 @@ from kafka_unclean_recovery.log_dir.small_files.quorum_state import (
     quorum_state_json,
 )
 from kafka_unclean_recovery.log_dir.tree import Folder, OpenFile, Unreadable
-from kafka_unclean_recovery.quorum.copies import Copy, read_copy
-from kafka_unclean_recovery.quorum.places import Place
+from kafka_unclean_recovery.metadata_quorum.copies import Copy, read_copy
+from kafka_unclean_recovery.metadata_quorum.places import Place
 
 _AT_ONCE = 1 << 20
 # The topic id of __cluster_metadata (Uuid.METADATA_TOPIC_ID).

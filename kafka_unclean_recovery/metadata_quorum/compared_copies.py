@@ -16,10 +16,10 @@ from kafka_unclean_recovery.log_dir.small_files.properties_files import (
     parse_meta_properties,
 )
 from kafka_unclean_recovery.log_dir.tree import Location, Unreadable
-from kafka_unclean_recovery.quorum.alike import alike
-from kafka_unclean_recovery.quorum.copies import Copy, read_copy
-from kafka_unclean_recovery.quorum.gap import described
-from kafka_unclean_recovery.quorum.places import Place, find, metadata_files
+from kafka_unclean_recovery.metadata_quorum.alike import alike
+from kafka_unclean_recovery.metadata_quorum.copies import Copy, read_copy
+from kafka_unclean_recovery.metadata_quorum.gap import described
+from kafka_unclean_recovery.metadata_quorum.places import Place, find, metadata_files
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Compared:
 
 
 @dataclass(frozen=True, slots=True)
-class Survey:
+class Copies:
     """All copies that could be read. `best` is the sound copy with the greatest (last epoch, end
     offset), `image` the state of the cluster that it has; None where no copy is sound. One at whose
     records a controller would die is not sound.
@@ -55,7 +55,7 @@ class Survey:
         return (*((self.best,) if self.best else ()), *(other.copy for other in self.others))
 
 
-def survey(roots: Sequence[Location], say: Callable[[str], None]) -> Survey:
+def compared_copies(roots: Sequence[Location], say: Callable[[str], None]) -> Copies:
     """Read every copy at or below the roots. `say` hears which is being read; only one image more
     than the best is in memory at a time."""
     found = find(roots)
@@ -89,7 +89,7 @@ def survey(roots: Sequence[Location], say: Callable[[str], None]) -> Survey:
     problems = (*found.problems, *unread)
     without = tuple(_without_copy(found.log_directories, {copy.node for copy in copies}))
     directories = found.log_directories
-    return Survey(best, image, tuple(others), directories, problems, tuple(unread), without)
+    return Copies(best, image, tuple(others), directories, problems, tuple(unread), without)
 
 
 def _without_copy(

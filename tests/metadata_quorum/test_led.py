@@ -18,10 +18,10 @@ from kafka_unclean_recovery.cluster.wire.error_codes import UNKNOWN_SERVER_ERROR
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.emulator import Cluster, Options
 from kafka_unclean_recovery.emulator.listener.intercepts import Fail
-from kafka_unclean_recovery.quorum.led import Led, Running, whether_led
+from kafka_unclean_recovery.metadata_quorum.led import Led, Running, whether_led
 from tests.log_dir.cluster_metadata_encoder import register
-from tests.quorum.disks import CONTROLLERS, METADATA, SEGMENT, static_log, write_node
-from tests.quorum.planning import ALL_LOST, codes, plan
+from tests.metadata_quorum.disks import CONTROLLERS, METADATA, SEGMENT, static_log, write_node
+from tests.metadata_quorum.planning import ALL_LOST, codes, plan
 
 
 @pytest.fixture

@@ -6,8 +6,8 @@ import pytest
 
 from kafka_unclean_recovery.log_dir.metadata.batches import MetadataFile, read_batches
 from kafka_unclean_recovery.log_dir.metadata.records import decode_control_record
-from kafka_unclean_recovery.quorum.control_batch import forced_batch
-from kafka_unclean_recovery.quorum.copies import Listener, Voter
+from kafka_unclean_recovery.metadata_quorum.control_batch import forced_batch
+from kafka_unclean_recovery.metadata_quorum.copies import Listener, Voter
 
 DIRECTORY = "6137351b-5092-4099-b3a0-7d19c4ac9f2e"
 VOTER = Voter(3, DIRECTORY, (Listener("CONTROLLER", "127.0.0.1", 29003),))

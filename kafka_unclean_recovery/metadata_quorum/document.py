@@ -7,13 +7,13 @@ from collections.abc import Iterator, Sequence
 from kafka_unclean_recovery.cluster.wire.dial import address_text
 from kafka_unclean_recovery.documents.quorum import CopyJson, QuorumInspectJson, QuorumVerifyJson
 from kafka_unclean_recovery.log_dir.metadata.parting import Relation
+from kafka_unclean_recovery.metadata_quorum.compared_copies import Compared, Copies
+from kafka_unclean_recovery.metadata_quorum.copies import Copy
+from kafka_unclean_recovery.metadata_quorum.data_signs import Signs
+from kafka_unclean_recovery.metadata_quorum.refusals import role, time_text
+from kafka_unclean_recovery.metadata_quorum.seed_plan import voter_json
+from kafka_unclean_recovery.metadata_quorum.stuck import stuck_voters
 from kafka_unclean_recovery.model import Finding
-from kafka_unclean_recovery.quorum.copies import Copy
-from kafka_unclean_recovery.quorum.data_signs import Signs
-from kafka_unclean_recovery.quorum.refusals import role, time_text
-from kafka_unclean_recovery.quorum.seed_plan import voter_json
-from kafka_unclean_recovery.quorum.stuck import stuck_voters
-from kafka_unclean_recovery.quorum.survey import Compared, Survey
 from kafka_unclean_recovery.report.table import page, table
 from kafka_unclean_recovery.shown import shown_lines
 from kafka_unclean_recovery.wording import one_line
@@ -32,18 +32,18 @@ _COLUMNS = (
 )
 
 
-def copies_json(survey: Survey) -> list[CopyJson]:
+def copies_json(compared: Copies) -> list[CopyJson]:
     """Return all copies, the best first."""
-    best = [] if survey.best is None else [_copy_json(survey.best, None, survey)]
-    return best + [_copy_json(other.copy, other, survey) for other in survey.others]
+    best = [] if compared.best is None else [_copy_json(compared.best, None, compared)]
+    return best + [_copy_json(other.copy, other, compared) for other in compared.others]
 
 
-def _copy_json(copy: Copy, other: Compared | None, survey: Survey) -> CopyJson:
-    compared = other is not None and other.parting.relation is not Relation.NOT_COMPARED
+def _copy_json(copy: Copy, other: Compared | None, compared: Copies) -> CopyJson:
+    told = other is not None and other.parting.relation is not Relation.NOT_COMPARED
     return CopyJson(
         directory=str(copy.place),
         node=copy.node,
-        role=role(copy, survey.image),
+        role=role(copy, compared.image),
         last_epoch=copy.last_epoch,
         end_offset=copy.end_offset,
         log_start_offset=copy.log_start_offset,
@@ -56,7 +56,7 @@ def _copy_json(copy: Copy, other: Compared | None, survey: Survey) -> CopyJson:
         damage=copy.end.damage,
         held_by=copy.held_by,
         relation="best" if other is None else other.parting.relation.value,
-        alike_to=other.parting.offset if other and compared else None,
+        alike_to=other.parting.offset if other and told else None,
         lacks=other.lacks if other else (),
         beyond=other.beyond if other else (),
         problems=(*copy.problems, *_fatal(copy)),
@@ -72,22 +72,22 @@ def _snapshot_name(copy: Copy) -> str | None:
     return None if found is None else f"{found.offset:020}-{found.epoch:010}.checkpoint"
 
 
-def inspect_json(survey: Survey, signs: Signs) -> QuorumInspectJson:
-    image = survey.image
-    owners = [copy.owner for copy in survey.copies if copy.owner is not None]
+def inspect_json(compared: Copies, signs: Signs) -> QuorumInspectJson:
+    image = compared.image
+    owners = [copy.owner for copy in compared.copies if copy.owner is not None]
     return QuorumInspectJson(
         format_version=1,
         kind="quorum-inspect",
         cluster_ids=tuple(sorted({owner.cluster_id or "" for owner in owners})),
-        copies=tuple(copies_json(survey)),
-        epoch=max((copy.newest_epoch for copy in survey.copies), default=-1),
+        copies=tuple(copies_json(compared)),
+        epoch=max((copy.newest_epoch for copy in compared.copies), default=-1),
         topics=len(image.topics),
         partitions=sum(map(len, image.partitions.values())),
         brokers=tuple(sorted(image.brokers)),
         ahead=signs.ahead,
         strays=signs.strays,
-        stuck=stuck_voters(survey),
-        problems=(*survey.problems, *signs.problems),
+        stuck=stuck_voters(compared),
+        problems=(*compared.problems, *signs.problems),
     )
 
 

@@ -13,13 +13,13 @@ from kafka_unclean_recovery.documents.quorum_plan_file import read_quorum_plan
 from kafka_unclean_recovery.documents.reading.codec import to_json
 from kafka_unclean_recovery.documents.reading.json_text import JsonObject
 from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
-from kafka_unclean_recovery.quorum.document import render_verify
-from kafka_unclean_recovery.quorum.proof import verdict
-from kafka_unclean_recovery.quorum.put_aside import PutAside, Stray, put_aside
-from tests.quorum.disks import CLUSTER, METADATA, dynamic_log, write_node
-from tests.quorum.golden import QUORUM, QUORUM_PLAN
-from tests.quorum.planning import ALL_LOST, plan, quorum
-from tests.quorum.test_proof import LIVE
+from kafka_unclean_recovery.metadata_quorum.document import render_verify
+from kafka_unclean_recovery.metadata_quorum.proof import verdict
+from kafka_unclean_recovery.metadata_quorum.put_aside import PutAside, Stray, put_aside
+from tests.metadata_quorum.disks import CLUSTER, METADATA, dynamic_log, write_node
+from tests.metadata_quorum.golden import QUORUM, QUORUM_PLAN
+from tests.metadata_quorum.planning import ALL_LOST, plan, quorum
+from tests.metadata_quorum.test_proof import LIVE
 
 (OLD,) = QUORUM_PLAN.put_aside
 NEW = f"late-0.{7:032x}-stray"

@@ -12,15 +12,15 @@ from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
 from kafka_unclean_recovery.log_dir.metadata.image import Endpoint, MetadataImage
 from kafka_unclean_recovery.log_dir.metadata.parting import Relation
 from kafka_unclean_recovery.log_dir.small_files.properties_files import kafka_uuid
-from kafka_unclean_recovery.quorum import survey as survey_module
-from kafka_unclean_recovery.quorum.copies import Copy, Voter, read_copy
-from kafka_unclean_recovery.quorum.data_signs import Signs
-from kafka_unclean_recovery.quorum.document import inspect_json, render_inspect
-from kafka_unclean_recovery.quorum.places import Place
-from kafka_unclean_recovery.quorum.prospects import prospects
-from kafka_unclean_recovery.quorum.stuck import stuck_voters
-from kafka_unclean_recovery.quorum.survey import Compared, Survey, survey
-from kafka_unclean_recovery.quorum.wishes import Wishes
+from kafka_unclean_recovery.metadata_quorum import compared_copies as the_module
+from kafka_unclean_recovery.metadata_quorum.compared_copies import Compared, Copies, compared_copies
+from kafka_unclean_recovery.metadata_quorum.copies import Copy, Voter, read_copy
+from kafka_unclean_recovery.metadata_quorum.data_signs import Signs
+from kafka_unclean_recovery.metadata_quorum.document import inspect_json, render_inspect
+from kafka_unclean_recovery.metadata_quorum.places import Place
+from kafka_unclean_recovery.metadata_quorum.prospects import prospects
+from kafka_unclean_recovery.metadata_quorum.stuck import stuck_voters
+from kafka_unclean_recovery.metadata_quorum.wishes import Wishes
 from tests.log_dir.cluster_metadata_encoder import (
     NO_OP,
     config,
@@ -29,7 +29,7 @@ from tests.log_dir.cluster_metadata_encoder import (
     snapshot,
     topic,
 )
-from tests.quorum.disks import (
+from tests.metadata_quorum.disks import (
     METADATA,
     SEGMENT,
     Batches,
@@ -38,21 +38,21 @@ from tests.quorum.disks import (
     static_log,
     write_node,
 )
-from tests.quorum.planning import ALL_LOST, plan
+from tests.metadata_quorum.planning import ALL_LOST, plan
 
 LOG = static_log()
 
 
-def looked(path: Path) -> Survey:
-    return survey([LocalLocation(path)], lambda _: None)
+def looked(path: Path) -> Copies:
+    return compared_copies([LocalLocation(path)], lambda _: None)
 
 
-def other(found: Survey) -> Compared:
+def other(found: Copies) -> Compared:
     (only,) = found.others
     return only
 
 
-def best(found: Survey) -> Copy:
+def best(found: Copies) -> Copy:
     assert found.best is not None
     return found.best
 
@@ -210,7 +210,7 @@ def test_a_copy_that_goes_away_meanwhile_is_a_problem(tmp_path: Path) -> None:
         if doing.startswith("comparing"):
             shutil.rmtree(home)
 
-    found = survey([LocalLocation(tmp_path)], gone)
+    found = compared_copies([LocalLocation(tmp_path)], gone)
     assert (best(found).node, found.others) == (1, ())
     (said,) = found.unread
     assert str(home) in said
@@ -286,7 +286,7 @@ class TestCopiesThatAreAlike:
             read.append(place)
             return read_copy(place)
 
-        monkeypatch.setattr(survey_module, "read_copy", counted)
+        monkeypatch.setattr(the_module, "read_copy", counted)
         return read
 
     def test_only_one_of_them_is_decoded(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kafka_unclean_recovery.quorum.copies import Voter, registered_at
-from kafka_unclean_recovery.quorum.survey import Survey
+from kafka_unclean_recovery.metadata_quorum.compared_copies import Copies
+from kafka_unclean_recovery.metadata_quorum.copies import Voter, registered_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,18 +25,18 @@ class Wishes:
     cluster_id: str | None = None
 
 
-def voters_before(survey: Survey, wishes: Wishes) -> tuple[Voter, ...]:
+def voters_before(compared: Copies, wishes: Wishes) -> tuple[Voter, ...]:
     """Return the voters of the quorum that was: those of the best copy's log; of a static quorum
     whose log does not tell them any more, those that the operator or a quorum-state names."""
-    best = survey.best
+    best = compared.best
     if best is None:
         return wishes.static_voters
     if best.kraft_version > 0:
         return best.voters
     told = {voter.id: voter for voter in best.voters}
-    for copy in survey.copies:
+    for copy in compared.copies:
         for id_ in copy.quorum_state.voters if copy.quorum_state else ():
-            told.setdefault(id_, Voter(id_, None, registered_at(survey.image, id_)))
+            told.setdefault(id_, Voter(id_, None, registered_at(compared.image, id_)))
     return tuple(
         sorted((told | {v.id: v for v in wishes.static_voters}).values(), key=lambda v: v.id)
     )

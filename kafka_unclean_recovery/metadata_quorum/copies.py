@@ -29,8 +29,8 @@ from kafka_unclean_recovery.log_dir.small_files.quorum_state import (
     parse_quorum_state,
 )
 from kafka_unclean_recovery.log_dir.tree import Unreadable
-from kafka_unclean_recovery.quorum.log_end import LogEnd, log_end
-from kafka_unclean_recovery.quorum.places import Place, metadata_files, opened
+from kafka_unclean_recovery.metadata_quorum.log_end import LogEnd, log_end
+from kafka_unclean_recovery.metadata_quorum.places import Place, metadata_files, opened
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,26 +7,26 @@ from collections.abc import Iterable, Iterator
 
 from kafka_unclean_recovery.cluster.wire.dial import address_text
 from kafka_unclean_recovery.log_dir.small_files.properties_files import MetaProperties
-from kafka_unclean_recovery.quorum.copies import Voter, same_directory
-from kafka_unclean_recovery.quorum.survey import Survey
+from kafka_unclean_recovery.metadata_quorum.compared_copies import Copies
+from kafka_unclean_recovery.metadata_quorum.copies import Voter, same_directory
 
 _BY_KAFKAS_TOOL = "(kafka-metadata-quorum.sh remove-controller, add-controller)"
 
 
-def stuck_voters(survey: Survey) -> tuple[str, ...]:
+def stuck_voters(compared: Copies) -> tuple[str, ...]:
     """Return sentences on voters that are not as the quorum knows them: in another log directory,
     or at another address."""
-    return (*_other_directories(survey), *_other_addresses(survey))
+    return (*_other_directories(compared), *_other_addresses(compared))
 
 
-def _other_directories(survey: Survey) -> Iterator[str]:
+def _other_directories(compared: Copies) -> Iterator[str]:
     """By the best copy, and by the node's own: one that was formatted anew may have fetched
     nothing, and one that was left behind is compared with what it knows."""
-    newest = survey.best.voters if survey.best else ()
-    for copy in survey.copies:
+    newest = compared.best.voters if compared.best else ()
+    for copy in compared.copies:
         if copy.owner is not None:
             yield from _as_voter(copy.name, copy.owner, {*newest, *copy.voters})
-    for where, owner in survey.without_copy:
+    for where, owner in compared.without_copy:
         yield from _as_voter(f"node {owner.node_id} ({where})", owner, newest)
 
 
@@ -42,9 +42,9 @@ def _as_voter(name: str, owner: MetaProperties, voters: Iterable[Voter]) -> Iter
             return
 
 
-def _other_addresses(survey: Survey) -> Iterator[str]:
-    for voter in survey.best.voters if survey.best else ():
-        registered = survey.image.controllers.get(voter.id, ())
+def _other_addresses(compared: Copies) -> Iterator[str]:
+    for voter in compared.best.voters if compared.best else ():
+        registered = compared.image.controllers.get(voter.id, ())
         now = {(listener.host, listener.port) for listener in registered}
         known = {(listener.host, listener.port) for listener in voter.listeners}
         if voter.directory_id is not None and now and known and not now & known:

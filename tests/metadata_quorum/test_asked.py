@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.quorum.disks import dynamic_log, write_node
-from tests.quorum.planning import ALL_LOST, plan
+from tests.metadata_quorum.disks import dynamic_log, write_node
+from tests.metadata_quorum.planning import ALL_LOST, plan
 from tests.real.watching import Watched
 
 EPOCH = "1001"

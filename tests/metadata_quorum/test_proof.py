@@ -10,10 +10,10 @@ from msgspec.structs import replace as replaced
 from kafka_unclean_recovery.cluster.requests.describe import Topic
 from kafka_unclean_recovery.cluster.requests.quorum_state import Fetcher, Quorum
 from kafka_unclean_recovery.documents.quorum import ProspectJson, VoterJson
+from kafka_unclean_recovery.metadata_quorum.live import Live
+from kafka_unclean_recovery.metadata_quorum.proof import verdict
 from kafka_unclean_recovery.model import PartitionState
-from kafka_unclean_recovery.quorum.live import Live
-from kafka_unclean_recovery.quorum.proof import verdict
-from tests.quorum.golden import QUORUM, QUORUM_PLAN
+from tests.metadata_quorum.golden import QUORUM, QUORUM_PLAN
 
 PLAN = QUORUM_PLAN
 LED = PartitionState("orders", "id", 0, 1, 5, (1, 2), (1, 2))

@@ -6,19 +6,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kafka_unclean_recovery.log_dir.metadata.parting import Relation
+from kafka_unclean_recovery.metadata_quorum.compared_copies import Compared, Copies
+from kafka_unclean_recovery.metadata_quorum.copies import Copy
+from kafka_unclean_recovery.metadata_quorum.data_signs import Signs, shortened
+from kafka_unclean_recovery.metadata_quorum.wishes import Wishes, voters_before
 from kafka_unclean_recovery.model import Finding, Severity
-from kafka_unclean_recovery.quorum.copies import Copy
-from kafka_unclean_recovery.quorum.data_signs import Signs, shortened
-from kafka_unclean_recovery.quorum.survey import Compared, Survey
-from kafka_unclean_recovery.quorum.wishes import Wishes, voters_before
 
 _LEFT_OUT = "leave its directory out, and name its node with --without-copies-of"
 
 
-def no_sound_copy(survey: Survey) -> Iterator[Finding]:
+def no_sound_copy(compared: Copies) -> Iterator[Finding]:
     """Yield why there is no copy to begin from."""
-    yield from unread(survey)
-    for copy in survey.copies:
+    yield from unread(compared)
+    for copy in compared.copies:
         if copy.fatal is not None:
             yield Finding(
                 "metadata_copy_not_loadable",
@@ -26,7 +26,7 @@ def no_sound_copy(survey: Survey) -> Iterator[Finding]:
                 f"{_dies(copy)}, and no copy without that record was given",
             )
     why = "no copy of the metadata log could be read to its end"
-    if all(copy.fatal is None for copy in survey.copies):
+    if all(copy.fatal is None for copy in compared.copies):
         yield Finding("metadata_copy_damaged", Severity.LOSS, why)
 
 
@@ -34,26 +34,26 @@ def _dies(copy: Copy) -> str:
     return f"a controller that loads the copy of {copy.name} dies: {copy.fatal}"
 
 
-def unread(survey: Survey) -> Iterator[Finding]:
-    if survey.unread:
+def unread(compared: Copies) -> Iterator[Finding]:
+    if compared.unread:
         yield Finding(
             "metadata_copy_not_read",
             Severity.UNKNOWN,
             "copies that were given could not be read, and each may go further: "
-            + "; ".join(shortened(survey.unread))
+            + "; ".join(shortened(compared.unread))
             + ". Leave them out, and name their nodes with --without-copies-of",
         )
 
 
-def copies_refused(survey: Survey, best: Copy) -> Iterator[Finding]:
-    clusters = {c.owner.cluster_id for c in survey.copies if c.owner is not None}
+def copies_refused(compared: Copies, best: Copy) -> Iterator[Finding]:
+    clusters = {c.owner.cluster_id for c in compared.copies if c.owner is not None}
     if len(clusters) > 1:
         yield Finding(
             "metadata_of_two_clusters",
             Severity.LOSS,
             f"the copies are of clusters {sorted(map(str, clusters))}: give those of one",
         )
-    for other in survey.others:
+    for other in compared.others:
         yield from _of_another_history(other, best)
         yield from _not_loadable(other, best)
         if other.parting.relation is Relation.DIVERGES:
@@ -123,9 +123,9 @@ def _begins_with(other: Compared, best: Copy) -> bool:
     return other.parting.offset == best.end_offset
 
 
-def cut_before_fatal(survey: Survey, best: Copy) -> Iterator[Finding]:
+def cut_before_fatal(compared: Copies, best: Copy) -> Iterator[Finding]:
     """Yield the copies that go further than the best, and end a controller."""
-    for other in survey.others:
+    for other in compared.others:
         copy = other.copy
         if copy.fatal is None or copy.authority <= best.authority:
             continue
@@ -137,11 +137,11 @@ def cut_before_fatal(survey: Survey, best: Copy) -> Iterator[Finding]:
         )
 
 
-def unseen(survey: Survey, wishes: Wishes) -> Iterator[Finding]:
+def unseen(compared: Copies, wishes: Wishes) -> Iterator[Finding]:
     """Yield the nodes of the cluster whose copies were not given: each may know more."""
-    seen = {copy.node for copy in survey.copies}
-    voters = {voter.id for voter in voters_before(survey, wishes)}
-    nodes = voters | set(survey.image.brokers)
+    seen = {copy.node for copy in compared.copies}
+    voters = {voter.id for voter in voters_before(compared, wishes)}
+    nodes = voters | set(compared.image.brokers)
     missing = nodes - wishes.lost - seen - wishes.without
     if missing:
         yield Finding(

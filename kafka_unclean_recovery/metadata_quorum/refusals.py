@@ -13,8 +13,7 @@ from datetime import UTC, datetime
 from kafka_unclean_recovery.log_dir.metadata.image import MetadataImage
 from kafka_unclean_recovery.log_dir.metadata.parting import Relation
 from kafka_unclean_recovery.log_dir.small_files.text_lines import INT32_MAX
-from kafka_unclean_recovery.model import Finding, Severity
-from kafka_unclean_recovery.quorum.best_copy import (
+from kafka_unclean_recovery.metadata_quorum.best_copy import (
     behind_data,
     copies_refused,
     cut_before_fatal,
@@ -23,11 +22,12 @@ from kafka_unclean_recovery.quorum.best_copy import (
     unread,
     unseen,
 )
-from kafka_unclean_recovery.quorum.copies import Copy
-from kafka_unclean_recovery.quorum.data_signs import Signs, shortened
-from kafka_unclean_recovery.quorum.still_led import Heard, still_led, weighed
-from kafka_unclean_recovery.quorum.survey import Survey
-from kafka_unclean_recovery.quorum.wishes import Wishes, voters_before
+from kafka_unclean_recovery.metadata_quorum.compared_copies import Copies
+from kafka_unclean_recovery.metadata_quorum.copies import Copy
+from kafka_unclean_recovery.metadata_quorum.data_signs import Signs, shortened
+from kafka_unclean_recovery.metadata_quorum.still_led import Heard, still_led, weighed
+from kafka_unclean_recovery.metadata_quorum.wishes import Wishes, voters_before
+from kafka_unclean_recovery.model import Finding, Severity
 
 _NOTHING = Heard()
 EPOCH_MARGIN = 1000
@@ -39,27 +39,27 @@ TRIED_LEVELS = (21, *range(25, 34))
 _KRAFT_VERSIONS = (0, 1)
 
 
-def new_epoch(survey: Survey) -> int:
+def new_epoch(compared: Copies) -> int:
     """Return an epoch far above every one that a log or a quorum-state tells."""
-    return max((copy.newest_epoch for copy in survey.copies), default=0) + EPOCH_MARGIN
+    return max((copy.newest_epoch for copy in compared.copies), default=0) + EPOCH_MARGIN
 
 
 def refusals(
-    survey: Survey, signs: Signs, wishes: Wishes, heard: Heard = _NOTHING
+    compared: Copies, signs: Signs, wishes: Wishes, heard: Heard = _NOTHING
 ) -> tuple[Finding, ...]:
     """Return why no new quorum may begin from the best copy; nothing where it may."""
-    best = survey.best
+    best = compared.best
     if best is None:
-        return (*still_led(survey, wishes, heard), *no_sound_copy(survey))
+        return (*still_led(compared, wishes, heard), *no_sound_copy(compared))
     return (
-        *still_led(survey, wishes, heard),
-        *unread(survey),
-        *copies_refused(survey, best),
-        *unseen(survey, wishes),
+        *still_led(compared, wishes, heard),
+        *unread(compared),
+        *copies_refused(compared, best),
+        *unseen(compared, wishes),
         *behind_data(signs),
-        *_release(best, survey.image, wishes),
-        *_cluster(survey, wishes),
-        *_new_controller(survey, best, wishes),
+        *_release(best, compared.image, wishes),
+        *_cluster(compared, wishes),
+        *_new_controller(compared, best, wishes),
     )
 
 
@@ -90,9 +90,9 @@ def _untried(image: MetadataImage, wishes: Wishes) -> Iterator[Finding]:
         )
 
 
-def _cluster(survey: Survey, wishes: Wishes) -> Iterator[Finding]:
+def _cluster(compared: Copies, wishes: Wishes) -> Iterator[Finding]:
     """Brokers follow no controller of another cluster id, and stay up without one."""
-    told = {c.owner.cluster_id for c in survey.copies if c.owner and c.owner.cluster_id}
+    told = {c.owner.cluster_id for c in compared.copies if c.owner and c.owner.cluster_id}
     if not told and wishes.cluster_id is None:
         yield Finding(
             "cluster_id_not_known",
@@ -110,8 +110,8 @@ def _cluster(survey: Survey, wishes: Wishes) -> Iterator[Finding]:
         )
 
 
-def _new_controller(survey: Survey, best: Copy, wishes: Wishes) -> Iterator[Finding]:
-    voters = {voter.id for voter in voters_before(survey, wishes)}
+def _new_controller(compared: Copies, best: Copy, wishes: Wishes) -> Iterator[Finding]:
+    voters = {voter.id for voter in voters_before(compared, wishes)}
     new = wishes.new.id
     why = None
     if best.kraft_version == 0 and new not in voters:
@@ -121,31 +121,31 @@ def _new_controller(survey: Survey, best: Copy, wishes: Wishes) -> Iterator[Find
         )
     elif new in voters - wishes.lost:
         why = f"controller {new} is a voter and not named as lost: take another id"
-    elif new in survey.image.brokers and new not in wishes.lost:
+    elif new in compared.image.brokers and new not in wishes.lost:
         why = f"{new} is the id of a registered broker: take another"
-    elif new_epoch(survey) >= INT32_MAX:
-        why = f"the epoch {new_epoch(survey)} does not fit into 32 bits"
+    elif new_epoch(compared) >= INT32_MAX:
+        why = f"the epoch {new_epoch(compared)} does not fit into 32 bits"
     if why:
         yield Finding("new_controller_refused", Severity.LOSS, why)
 
 
 def findings(
-    survey: Survey, signs: Signs, wishes: Wishes, heard: Heard = _NOTHING
+    compared: Copies, signs: Signs, wishes: Wishes, heard: Heard = _NOTHING
 ) -> tuple[Finding, ...]:
     """Return what to weigh before a new quorum begins from the best copy."""
-    best = survey.best
+    best = compared.best
     if best is None:
         return ()
     return (
         *weighed(wishes, heard),
         *_left(wishes),
-        *_untried(survey.image, wishes),
+        *_untried(compared.image, wishes),
         *knows_no_broker(best),
-        *cut_before_fatal(survey, best),
-        *_states(survey),
+        *cut_before_fatal(compared, best),
+        *_states(compared),
         *_gap(best),
-        *_given_up(survey),
-        *_open(survey.image),
+        *_given_up(compared),
+        *_open(compared.image),
         *_strays(signs),
     )
 
@@ -160,8 +160,8 @@ def _gap(best: Copy) -> Iterator[Finding]:
     )
 
 
-def _given_up(survey: Survey) -> Iterator[Finding]:
-    for other in survey.others:
+def _given_up(compared: Copies) -> Iterator[Finding]:
+    for other in compared.others:
         if other.parting.relation is Relation.GIVEN_UP and other.copy.fatal is None:
             records = other.copy.end_offset - other.parting.offset
             yield Finding(
@@ -210,8 +210,8 @@ def _left(wishes: Wishes) -> Iterator[Finding]:
         )
 
 
-def _states(survey: Survey) -> Iterator[Finding]:
-    unknown = [f"{c.name}: {c.state_problem}" for c in survey.copies if c.state_problem]
+def _states(compared: Copies) -> Iterator[Finding]:
+    unknown = [f"{c.name}: {c.state_problem}" for c in compared.copies if c.state_problem]
     if unknown:
         yield Finding(
             "quorum_state_not_read",

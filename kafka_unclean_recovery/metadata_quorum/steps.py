@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kafka_unclean_recovery.cluster.wire.dial import address_text
-from kafka_unclean_recovery.quorum.copies import Voter
-from kafka_unclean_recovery.quorum.survey import Survey
-from kafka_unclean_recovery.quorum.wishes import Wishes, voters_before
+from kafka_unclean_recovery.metadata_quorum.compared_copies import Copies
+from kafka_unclean_recovery.metadata_quorum.copies import Voter
+from kafka_unclean_recovery.metadata_quorum.wishes import Wishes, voters_before
 from kafka_unclean_recovery.shown import shell_word
 
 _SEED = "kafka-unclean-recovery quorum seed"
@@ -19,9 +19,9 @@ def after_seed(planned: Sequence[str]) -> tuple[str, ...]:
     return tuple(planned[at:])
 
 
-def steps(survey: Survey, wishes: Wishes, cluster_id: str) -> Iterator[str]:
+def steps(compared: Copies, wishes: Wishes, cluster_id: str) -> Iterator[str]:
     """Yield a sentence for each step."""
-    best = survey.best
+    best = compared.best
     assert best is not None
     (listener,) = wishes.new.listeners
     dynamic = best.kraft_version > 0
@@ -51,12 +51,12 @@ def steps(survey: Survey, wishes: Wishes, cluster_id: str) -> Iterator[str]:
     )
     yield "elect leaders where none leads: kafka-unclean-recovery --all-offline-partitions"
     if dynamic:
-        yield from _joining(sorted(_survivors(survey, wishes)), address)
+        yield from _joining(sorted(_survivors(compared, wishes)), address)
     yield from _growing(wishes.new, dynamic, cluster_id)
 
 
-def _survivors(survey: Survey, wishes: Wishes) -> set[int]:
-    before = {voter.id for voter in voters_before(survey, wishes)}
+def _survivors(compared: Copies, wishes: Wishes) -> set[int]:
+    before = {voter.id for voter in voters_before(compared, wishes)}
     return before - wishes.lost - {wishes.new.id}
 
 

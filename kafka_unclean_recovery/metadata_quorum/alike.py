@@ -19,9 +19,9 @@ from kafka_unclean_recovery.log_dir.metadata.cluster_metadata import (
     snapshots_of,
 )
 from kafka_unclean_recovery.log_dir.metadata.parting import log_batches
-from kafka_unclean_recovery.quorum.copies import Copy, with_node
-from kafka_unclean_recovery.quorum.log_end import LogEnd
-from kafka_unclean_recovery.quorum.places import Place, metadata_files
+from kafka_unclean_recovery.metadata_quorum.copies import Copy, with_node
+from kafka_unclean_recovery.metadata_quorum.log_end import LogEnd
+from kafka_unclean_recovery.metadata_quorum.places import Place, metadata_files
 
 _AT_ONCE = 1 << 20
 

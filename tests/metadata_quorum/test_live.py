@@ -15,9 +15,9 @@ from kafka_unclean_recovery.cluster.wire.bootstrap import parse_bootstrap
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.emulator import Cluster, Options
 from kafka_unclean_recovery.emulator.faults import STOPPED
-from kafka_unclean_recovery.quorum import live
-from kafka_unclean_recovery.quorum.live import Live, ask_brokers, ask_controller
-from tests.quorum.golden import QUORUM
+from kafka_unclean_recovery.metadata_quorum import live
+from kafka_unclean_recovery.metadata_quorum.live import Live, ask_brokers, ask_controller
+from tests.metadata_quorum.golden import QUORUM
 
 BEHIND, NEWER = 1, 2
 

@@ -26,16 +26,16 @@ from kafka_unclean_recovery.log_dir.directory_names import (
 )
 from kafka_unclean_recovery.log_dir.metadata.batches import MetadataFile
 from kafka_unclean_recovery.log_dir.tree import Unreadable
+from kafka_unclean_recovery.metadata_quorum.compared_copies import Copies
+from kafka_unclean_recovery.metadata_quorum.control_batch import forced_batch
+from kafka_unclean_recovery.metadata_quorum.copies import Copy, Voter
+from kafka_unclean_recovery.metadata_quorum.places import metadata_files
+from kafka_unclean_recovery.metadata_quorum.prospects import prospects
+from kafka_unclean_recovery.metadata_quorum.put_aside import PutAside
+from kafka_unclean_recovery.metadata_quorum.refusals import new_epoch
+from kafka_unclean_recovery.metadata_quorum.steps import steps
+from kafka_unclean_recovery.metadata_quorum.wishes import Wishes, voters_before
 from kafka_unclean_recovery.model import Finding
-from kafka_unclean_recovery.quorum.control_batch import forced_batch
-from kafka_unclean_recovery.quorum.copies import Copy, Voter
-from kafka_unclean_recovery.quorum.places import metadata_files
-from kafka_unclean_recovery.quorum.prospects import prospects
-from kafka_unclean_recovery.quorum.put_aside import PutAside
-from kafka_unclean_recovery.quorum.refusals import new_epoch
-from kafka_unclean_recovery.quorum.steps import steps
-from kafka_unclean_recovery.quorum.survey import Survey
-from kafka_unclean_recovery.quorum.wishes import Wishes, voters_before
 
 _AT_ONCE = 1 << 20
 
@@ -49,7 +49,7 @@ class Made:
 
 
 def quorum_plan(
-    survey: Survey,
+    compared: Copies,
     wishes: Wishes,
     found: Sequence[Finding],
     copies: Sequence[CopyJson],
@@ -57,37 +57,37 @@ def quorum_plan(
     made: Made,
 ) -> QuorumPlanJson:
     """Return the plan with its digest; nothing refuses it. Raises Unreadable."""
-    best = survey.best
+    best = compared.best
     assert best is not None
-    epoch = new_epoch(survey)
+    epoch = new_epoch(compared)
     batch = None
     if best.kraft_version > 0:
         batch = forced_batch(wishes.new, best.end_offset, epoch, made.at_ms).hex()
     plan = QuorumPlanJson(
         format_version=1,
         kind="quorum-plan",
-        cluster_id=cluster_id(survey, wishes),
+        cluster_id=cluster_id(compared, wishes),
         created_at=made.at,
-        seed=_seed(best, len(survey.image.topics)),
+        seed=_seed(best, len(compared.image.topics)),
         new_controller=voter_json(wishes.new),
         epoch=epoch,
         control_batch=batch,
-        voters_before=tuple(map(voter_json, voters_before(survey, wishes))),
+        voters_before=tuple(map(voter_json, voters_before(compared, wishes))),
         lost=tuple(sorted(wishes.lost)),
         findings=tuple(FindingJson(f.code, f.severity, f.message) for f in found),
-        steps=tuple(steps(survey, wishes, cluster_id(survey, wishes))),
-        prospects=tuple(prospects(survey, wishes)),
+        steps=tuple(steps(compared, wishes, cluster_id(compared, wishes))),
+        prospects=tuple(prospects(compared, wishes)),
         copies=tuple(copies),
         digest="",
         put_aside=tuple(sorted({stray.name for stray in before.strays})),
-        brokers=tuple(sorted(_registered(survey, best))),
+        brokers=tuple(sorted(_registered(compared, best))),
     )
     return with_digest(plan)
 
 
-def _registered(survey: Survey, best: Copy) -> set[int]:
+def _registered(compared: Copies, best: Copy) -> set[int]:
     """Return the brokers that the best copy has, and those that a copy has that goes further."""
-    told = [best, *(copy for copy in survey.copies if copy.authority > best.authority)]
+    told = [best, *(copy for copy in compared.copies if copy.authority > best.authority)]
     return {id_ for copy in told for id_ in copy.brokers}
 
 
@@ -101,10 +101,10 @@ def plan_text(plan: QuorumPlanJson) -> str:
     return json.dumps(to_json(plan), indent=1) + "\n"
 
 
-def cluster_id(survey: Survey, wishes: Wishes) -> str:
+def cluster_id(compared: Copies, wishes: Wishes) -> str:
     """Return the id of the cluster by the copies' meta.properties, or as the operator or a broker
     that runs has named it; "" where nobody has."""
-    told = (copy.owner.cluster_id for copy in survey.copies if copy.owner is not None)
+    told = (copy.owner.cluster_id for copy in compared.copies if copy.owner is not None)
     return next((id_ for id_ in told if id_), wishes.cluster_id or "")
 
 

@@ -11,8 +11,8 @@ from functools import partial
 from pathlib import Path
 
 from tests.log_dir.cluster_metadata_encoder import NO_OP, batch
-from tests.quorum.contradictions import FATAL
-from tests.quorum.disks import METADATA
+from tests.metadata_quorum.contradictions import FATAL
+from tests.metadata_quorum.disks import METADATA
 
 _HEADER = struct.Struct(">qiibI")
 # Those that contradict any log.

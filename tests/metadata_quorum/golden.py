@@ -16,18 +16,18 @@ from kafka_unclean_recovery.log_dir.metadata.image import MetadataImage
 from kafka_unclean_recovery.log_dir.metadata.parting import Parting, Relation
 from kafka_unclean_recovery.log_dir.small_files.properties_files import MetaProperties
 from kafka_unclean_recovery.log_dir.small_files.quorum_state import QuorumState
+from kafka_unclean_recovery.metadata_quorum.compared_copies import Compared, Copies
+from kafka_unclean_recovery.metadata_quorum.control_batch import forced_batch
+from kafka_unclean_recovery.metadata_quorum.copies import Copy, Listener, Voter
+from kafka_unclean_recovery.metadata_quorum.data_signs import Signs
+from kafka_unclean_recovery.metadata_quorum.document import copies_json, inspect_json
+from kafka_unclean_recovery.metadata_quorum.log_end import LogEnd
+from kafka_unclean_recovery.metadata_quorum.places import Place
+from kafka_unclean_recovery.metadata_quorum.proof import verdict
+from kafka_unclean_recovery.metadata_quorum.prospects import prospects
+from kafka_unclean_recovery.metadata_quorum.seed_plan import plan_text, voter_json, with_digest
+from kafka_unclean_recovery.metadata_quorum.wishes import Wishes
 from kafka_unclean_recovery.model import Severity
-from kafka_unclean_recovery.quorum.control_batch import forced_batch
-from kafka_unclean_recovery.quorum.copies import Copy, Listener, Voter
-from kafka_unclean_recovery.quorum.data_signs import Signs
-from kafka_unclean_recovery.quorum.document import copies_json, inspect_json
-from kafka_unclean_recovery.quorum.log_end import LogEnd
-from kafka_unclean_recovery.quorum.places import Place
-from kafka_unclean_recovery.quorum.proof import verdict
-from kafka_unclean_recovery.quorum.prospects import prospects
-from kafka_unclean_recovery.quorum.seed_plan import plan_text, voter_json, with_digest
-from kafka_unclean_recovery.quorum.survey import Compared, Survey
-from kafka_unclean_recovery.quorum.wishes import Wishes
 
 AT = "2026-01-01T00:00:00+00:00"
 QUORUM_COPY = Copy(
@@ -48,7 +48,7 @@ QUORUM_COPY = Copy(
 BEHIND = replace(
     QUORUM_COPY, place=Place(LocalLocation(Path("/data/2"))), owner=None, end_offset=110
 )
-SURVEY = Survey(
+COPIES = Copies(
     QUORUM_COPY,
     MetadataImage(),
     (Compared(BEHIND, Parting(Relation.PREFIX, 110), ("topic late created",), ()),),
@@ -71,8 +71,8 @@ QUORUM_PLAN = with_digest(
         *(forced_batch(WISHES.new, 120, 1004, 1_700_000_000_000).hex(), (), (101,)),
         (FindingJson("metadata_gap_not_known", Severity.UNKNOWN, "it is not known"),),
         ("stop nothing that runs",),
-        tuple(prospects(SURVEY, WISHES)),
-        tuple(copies_json(SURVEY)),
+        tuple(prospects(COPIES, WISHES)),
+        tuple(copies_json(COPIES)),
         "",
         ("old-0.0123456789abcdef0123456789abcdef-stray",),
         (1,),
@@ -81,7 +81,7 @@ QUORUM_PLAN = with_digest(
 QUORUM = Quorum(200, 124, (Fetcher(200, 1, 124),), (Fetcher(1, 1, 124),), True, 1005)
 
 QUORUM_WRITTEN: dict[str, Callable[[], str]] = {
-    "quorum-inspect": lambda: json_line(inspect_json(SURVEY, SIGNS)),
+    "quorum-inspect": lambda: json_line(inspect_json(COPIES, SIGNS)),
     "quorum-plan": lambda: plan_text(QUORUM_PLAN),
     "quorum-verify": lambda: json_line(verdict(QUORUM_PLAN, QUORUM, None)),
 }

@@ -13,7 +13,7 @@ import uuid
 from kafka_unclean_recovery.log_dir.metadata.encoding import encode_batch, string, unsigned_varint
 from kafka_unclean_recovery.log_dir.metadata.records import KRAFT_VOTERS, LEADER_CHANGE
 from kafka_unclean_recovery.log_dir.segments.batches import CONTROL
-from kafka_unclean_recovery.quorum.copies import Voter
+from kafka_unclean_recovery.metadata_quorum.copies import Voter
 
 _INT16, _INT32, _UINT16 = (struct.Struct(f">{code}").pack for code in "hiH")
 _NO_TAGS = b"\0"

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from kafka_unclean_recovery.metadata_quorum.compared_copies import Copies
+from kafka_unclean_recovery.metadata_quorum.data_signs import shortened
+from kafka_unclean_recovery.metadata_quorum.wishes import Wishes, voters_before
 from kafka_unclean_recovery.model import Finding, Severity
-from kafka_unclean_recovery.quorum.data_signs import shortened
-from kafka_unclean_recovery.quorum.survey import Survey
-from kafka_unclean_recovery.quorum.wishes import Wishes, voters_before
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,10 +30,10 @@ class Heard:
     not_told: tuple[str, ...] = ()
 
 
-def still_led(survey: Survey, wishes: Wishes, heard: Heard) -> Iterator[Finding]:
+def still_led(compared: Copies, wishes: Wishes, heard: Heard) -> Iterator[Finding]:
     """Yield why there may be no new quorum beside the old one."""
-    if survey.best is not None:
-        yield from _majority(survey, wishes)
+    if compared.best is not None:
+        yield from _majority(compared, wishes)
     if heard.led:
         yield Finding(
             "quorum_lives",
@@ -92,8 +92,8 @@ def weighed(wishes: Wishes, heard: Heard) -> Iterator[Finding]:
         )
 
 
-def _majority(survey: Survey, wishes: Wishes) -> Iterator[Finding]:
-    voters = {voter.id for voter in voters_before(survey, wishes)}
+def _majority(compared: Copies, wishes: Wishes) -> Iterator[Finding]:
+    voters = {voter.id for voter in voters_before(compared, wishes)}
     left = voters - wishes.lost
     if 2 * len(left) > len(voters) or not voters:
         yield Finding(

@@ -13,24 +13,24 @@ from collections.abc import Iterator
 
 from kafka_unclean_recovery.documents.quorum import ProspectJson
 from kafka_unclean_recovery.log_dir.metadata.parting import Relation
-from kafka_unclean_recovery.quorum.copies import Copy
-from kafka_unclean_recovery.quorum.refusals import role
-from kafka_unclean_recovery.quorum.survey import Compared, Survey
-from kafka_unclean_recovery.quorum.wishes import Wishes
+from kafka_unclean_recovery.metadata_quorum.compared_copies import Compared, Copies
+from kafka_unclean_recovery.metadata_quorum.copies import Copy
+from kafka_unclean_recovery.metadata_quorum.refusals import role
+from kafka_unclean_recovery.metadata_quorum.wishes import Wishes
 
 _AGAIN = (
     "; once it has truncated start it again, for it learns who the voters are at its start alone"
 )
 
 
-def prospects(survey: Survey, wishes: Wishes) -> Iterator[ProspectJson]:
+def prospects(compared: Copies, wishes: Wishes) -> Iterator[ProspectJson]:
     """Yield the nodes whose copies were read, the best first, then those that were left out."""
-    best = survey.best
+    best = compared.best
     again = _AGAIN if best is not None and best.kraft_version > 0 else ""
     if best is not None:
-        yield _prospect(best, survey, "follows, and keeps all that it has")
-    for other in survey.others:
-        yield _prospect(other.copy, survey, _meets(other, best, again))
+        yield _prospect(best, compared, "follows, and keeps all that it has")
+    for other in compared.others:
+        yield _prospect(other.copy, compared, _meets(other, best, again))
     for node in sorted(wishes.without):
         yield ProspectJson(
             node,
@@ -42,12 +42,12 @@ def prospects(survey: Survey, wishes: Wishes) -> Iterator[ProspectJson]:
         )
 
 
-def _prospect(copy: Copy, survey: Survey, will: str) -> ProspectJson:
+def _prospect(copy: Copy, compared: Copies, will: str) -> ProspectJson:
     running = None if copy.place.alone else copy.held_by is not None
     ends = _ends(copy)
     if ends is not None:
         will = f"dies when it starts, for {ends}" + (f"; until then {will}" if running else "")
-    return ProspectJson(copy.node, role(copy, survey.image), running, will)
+    return ProspectJson(copy.node, role(copy, compared.image), running, will)
 
 
 def _ends(copy: Copy) -> str | None:

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 
 from kafka_unclean_recovery.log_dir.metadata.cluster_metadata import segments_of
 from kafka_unclean_recovery.log_dir.tree import Unreadable
-from kafka_unclean_recovery.quorum.copies import Copy
-from kafka_unclean_recovery.quorum.places import metadata_files
+from kafka_unclean_recovery.metadata_quorum.copies import Copy
+from kafka_unclean_recovery.metadata_quorum.places import metadata_files
 
 _FRESH_MS, _AHEAD_MS = 10_000, 3_600_000
 # A controller that leads writes every 500 ms. One that has lost its majority goes on until it

@@ -12,8 +12,8 @@ import pytest
 from kafka_unclean_recovery.cli.runs import quorum as quorum_run
 from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
 from kafka_unclean_recovery.log_dir.small_files.quorum_state import quorum_state_json
-from kafka_unclean_recovery.quorum.growing import growing
-from kafka_unclean_recovery.quorum.survey import survey
+from kafka_unclean_recovery.metadata_quorum.compared_copies import compared_copies
+from kafka_unclean_recovery.metadata_quorum.growing import growing
 from tests.cli.in_process import RECOVERY, Done, invoke
 from tests.log_dir.cluster_metadata_encoder import (
     BEGIN,
@@ -31,7 +31,7 @@ from tests.log_dir.cluster_metadata_encoder import (
     tagged,
     topic,
 )
-from tests.quorum.disks import (
+from tests.metadata_quorum.disks import (
     CLUSTER,
     CONTROLLERS,
     METADATA,
@@ -45,7 +45,7 @@ from tests.quorum.disks import (
     write_node,
     write_replica,
 )
-from tests.quorum.planning import ALL_LOST, codes, listening, plan, quorum
+from tests.metadata_quorum.planning import ALL_LOST, codes, listening, plan, quorum
 
 LOG = static_log()
 
@@ -307,7 +307,7 @@ def test_a_log_that_grows_has_a_leader(
 ) -> None:
     """One that has lost its majority writes for a moment more."""
     both(disks)
-    copies = survey([LocalLocation(disks)], lambda _: None).copies
+    copies = compared_copies([LocalLocation(disks)], lambda _: None).copies
     _Writer(disks / "node-2" / METADATA / SEGMENT, monkeypatch, until)
     assert bool(list(growing(copies, lambda: TIME_MS))) is leads
 

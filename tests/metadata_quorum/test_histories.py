@@ -8,7 +8,7 @@ import pytest
 
 from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
 from kafka_unclean_recovery.log_dir.metadata.parting import Relation
-from kafka_unclean_recovery.quorum.survey import Survey, survey
+from kafka_unclean_recovery.metadata_quorum.compared_copies import Copies, compared_copies
 from tests.log_dir.cluster_metadata_encoder import (
     NO_OP,
     feature,
@@ -17,7 +17,7 @@ from tests.log_dir.cluster_metadata_encoder import (
     register,
     topic,
 )
-from tests.quorum.disks import (
+from tests.metadata_quorum.disks import (
     CONTROLLERS,
     NOBODY,
     TIME_MS,
@@ -27,7 +27,7 @@ from tests.quorum.disks import (
     static_log,
     write_node,
 )
-from tests.quorum.planning import ALL_LOST, codes, plan
+from tests.metadata_quorum.planning import ALL_LOST, codes, plan
 
 LOG = static_log()
 OLD_STATE = (
@@ -67,8 +67,8 @@ def _relation(disks: Path) -> Relation:
     return other.parting.relation
 
 
-def _looked(disks: Path) -> Survey:
-    return survey([LocalLocation(disks)], lambda _: None)
+def _looked(disks: Path) -> Copies:
+    return compared_copies([LocalLocation(disks)], lambda _: None)
 
 
 @pytest.mark.parametrize("epoch", [3, 700], ids=["a lower epoch", "a higher one"])

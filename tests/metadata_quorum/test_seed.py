@@ -20,12 +20,19 @@ from kafka_unclean_recovery.documents.quorum import QuorumPlanJson
 from kafka_unclean_recovery.documents.quorum_plan_file import read_quorum_plan
 from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
 from kafka_unclean_recovery.log_dir.small_files.properties_files import parse_meta_properties
-from kafka_unclean_recovery.quorum.copies import Copy, read_copy
-from kafka_unclean_recovery.quorum.places import Place
-from kafka_unclean_recovery.quorum.seed import SeedRefused, write_seed
+from kafka_unclean_recovery.metadata_quorum.copies import Copy, read_copy
+from kafka_unclean_recovery.metadata_quorum.places import Place
+from kafka_unclean_recovery.metadata_quorum.seed import SeedRefused, write_seed
 from tests.log_dir.cluster_metadata_encoder import NO_OP, snapshot
-from tests.quorum.disks import CLUSTER, METADATA, SEGMENT, dynamic_log, static_log, write_node
-from tests.quorum.planning import ALL_LOST, plan, quorum
+from tests.metadata_quorum.disks import (
+    CLUSTER,
+    METADATA,
+    SEGMENT,
+    dynamic_log,
+    static_log,
+    write_node,
+)
+from tests.metadata_quorum.planning import ALL_LOST, plan, quorum
 
 KILLS = 100
 AT = "2026-01-01T00:00:00+00:00"
