@@ -207,10 +207,11 @@ def open_orders(path: Path) -> set[int]:
 
 
 def make_older(journal: Path, seconds: int) -> None:
-    """The crash was so long ago: nothing that the run sent can still be carried out."""
+    """The crash was so long ago: nothing that the run sent can still be carried out. A machine that
+    booted since then counts as long as it runs."""
     clocks = ("at_ms", "boot_ms")
     lines = [
-        line | {clock: line[clock] - 1000 * seconds for clock in clocks if clock in line}
+        line | {clock: max(0, line[clock] - 1000 * seconds) for clock in clocks if clock in line}
         for line in journal_lines(journal)
     ]
     journal.write_text("".join(json.dumps(line) + "\n" for line in lines))
