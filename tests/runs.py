@@ -299,7 +299,6 @@ GROUPS = (
                 "files/*",
                 "hostile/*",
                 "kraft_rules/*",
-                "margin/*",
                 "messages/*",
                 "mutants/*",
                 "planning/*",

@@ -50,7 +50,6 @@ ALLOWED = {
     },
     "log_dir": {"documents/reading", "planning", "signals"},
     "metadata_quorum": {"cluster", "deadline", "documents", "files", "log_dir", "report"},
-    "margin": {"documents", "report"},
     "ok_to_stop": {
         *("cluster", "deadline", "doctor", "documents", "kraft_rules", "planning"),
         *("recovery", "report", "survey", "transport"),

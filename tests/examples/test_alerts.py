@@ -12,9 +12,9 @@ import pytest
 import yaml
 
 from kafka_unclean_recovery.documents.margin import MarginJson
-from kafka_unclean_recovery.margin.text import margin_metrics
+from kafka_unclean_recovery.ok_to_stop.margin_text import margin_metrics
 from kafka_unclean_recovery.report.run_metrics import run_metrics
-from tests.margin.looks import looked
+from tests.ok_to_stop.looks import looked
 from tests.ok_to_stop.observations import cluster, partition, topic
 
 RULES = Path(__file__).parents[2] / "examples" / "prometheus" / "alerts.yaml"

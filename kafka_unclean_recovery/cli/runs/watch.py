@@ -15,15 +15,15 @@ from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.documents.margin import MarginJson
 from kafka_unclean_recovery.documents.ok_to_stop import ObservationJson
 from kafka_unclean_recovery.documents.reading.codec import json_line
-from kafka_unclean_recovery.margin.margins import (
+from kafka_unclean_recovery.ok_to_stop.looking import Look, QuorumState
+from kafka_unclean_recovery.ok_to_stop.margin_text import margin_metrics, render_margin
+from kafka_unclean_recovery.ok_to_stop.margins import (
     Margins,
     document,
     margins,
     quorum_margin,
     unknown,
 )
-from kafka_unclean_recovery.margin.text import margin_metrics, render_margin
-from kafka_unclean_recovery.ok_to_stop.looking import Look, QuorumState
 from kafka_unclean_recovery.ok_to_stop.seldom import Seldom
 from kafka_unclean_recovery.survey.any_broker import FAILURES, will_not_pass
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from kafka_unclean_recovery.documents.margin import ChangeJson, MarginJson, QuorumMarginJson
-from kafka_unclean_recovery.margin.margins import ALREADY
+from kafka_unclean_recovery.ok_to_stop.margins import ALREADY
 from kafka_unclean_recovery.report.prometheus import Metric, Sample, gauge
 from kafka_unclean_recovery.wording import count_text, ids_text, one_line
 

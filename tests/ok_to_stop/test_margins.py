@@ -6,7 +6,9 @@ import pytest
 
 from kafka_unclean_recovery.documents.margin import QuorumMarginJson
 from kafka_unclean_recovery.documents.ok_to_stop import ObservedTopicJson
-from kafka_unclean_recovery.margin.margins import (
+from kafka_unclean_recovery.model import TopicPartition
+from kafka_unclean_recovery.ok_to_stop.margin_text import margin_metrics, render_margin
+from kafka_unclean_recovery.ok_to_stop.margins import (
     ALREADY,
     QuorumState,
     document,
@@ -14,9 +16,7 @@ from kafka_unclean_recovery.margin.margins import (
     quorum_margin,
     unknown,
 )
-from kafka_unclean_recovery.margin.text import margin_metrics, render_margin
-from kafka_unclean_recovery.model import TopicPartition
-from tests.margin.looks import looked
+from tests.ok_to_stop.looks import looked
 from tests.ok_to_stop.observations import cluster, partition, topic
 
 T0 = TopicPartition("t", 0)

@@ -1,1 +1,0 @@
-"""This package tells how many further failures the partitions of a cluster stand, look by look."""

@@ -1,1 +1,0 @@
-"""watch: how many further failures partitions stand."""
