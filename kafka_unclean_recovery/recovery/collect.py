@@ -132,8 +132,8 @@ class Gathering:
         return frozenset(self._logs)
 
     @property
-    def waits_for_fenced(self) -> bool:
-        return bool(self._fenced.at_work)
+    def fenced_waiting_for(self) -> list[int]:
+        return sorted(self._fenced.waiting_for)
 
     @property
     def waiting_for(self) -> list[int]:

@@ -99,6 +99,10 @@ class FencedBrokers:
         """Return the tasks that wait for an answer."""
         return [task for task in self._tasks.values() if not task.done()]
 
+    @property
+    def waiting_for(self) -> list[int]:
+        return [broker for broker in self._tasks if self._at_work(broker)]
+
     async def end(self) -> None:
         for task in self._tasks.values():
             task.cancel()

@@ -270,7 +270,7 @@ class Observer:
             await self._or_stop(gathering.wait(min(_TICK_SECONDS, deadline.remaining())))
             absent = waits.absent(view.offline, view.cluster.brokers)
             unasked = gathering.unasked(view.cluster.brokers, view.offline)
-            asking = gathering.waiting_for or gathering.waits_for_fenced
+            asking = gathering.waiting_for + gathering.fenced_waiting_for
             waiting = view.offline and (asking or absent or unasked)
             if deadline.expired or not waiting:
                 break
@@ -278,7 +278,7 @@ class Observer:
                 (view, absent, gathering.answered), partial(self._advise, advise, gathering, view)
             )
             self._say_who_is_throttled(gathering.waiting_for)
-            self._progress(waiting_text(gathering.waiting_for, absent))
+            self._progress(waiting_text(asking, absent))
             if not asking and not unasked:
                 await self._or_stop(asyncio.sleep(min(_TICK_SECONDS, deadline.remaining())))
             before, view = view, await self._look_again(wanted, deadline, view)

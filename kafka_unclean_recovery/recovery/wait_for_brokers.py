@@ -75,8 +75,9 @@ class Waits:
 def waiting_text(no_answer: Sequence[int], absent: Sequence[int]) -> str:
     """Return the line of progress: the brokers that have not answered, and those not live yet."""
     parts = []
-    if no_answer:
-        parts.append(f"no answer yet from {brokers_text(no_answer)}")
+    silent = sorted(set(no_answer).difference(absent))
+    if silent:
+        parts.append(f"no answer yet from {brokers_text(silent)}")
     if absent:
         parts.append(f"{brokers_text(absent)} not live yet")
     return "; ".join(parts)

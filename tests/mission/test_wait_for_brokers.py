@@ -29,12 +29,17 @@ def means(request: pytest.FixtureRequest) -> Means:
 
 
 def _wait(
-    commands: Commands, cluster: KafkaCluster, which: str, *flags: str, ms: int = 60_000
+    commands: Commands,
+    cluster: KafkaCluster,
+    which: str,
+    *flags: str,
+    ms: int = 60_000,
+    terminal: bool = False,
 ) -> Watched:
     servers = ("--bootstrap-server", cluster.bootstrap_servers)
     long = ("--recovery-duration-ms", str(ms))
     wait = ("--wait-for-brokers", which, *long, "--format", "json")
-    return commands.start(*servers, *flags, *wait, "--automated-recovery")
+    return commands.start(*servers, *flags, *wait, "--automated-recovery", terminal=terminal)
 
 
 def _chosen(commands: Commands, partitions: list[int]) -> tuple[str, str]:
@@ -86,8 +91,9 @@ def test_a_broker_that_died_while_another_was_waited_for_is_not_elected(
     """What it had answered before is no ground for a plan any more."""
     cluster = troubled.cluster
     partitions = troubled.take(1)
-    run = _wait(commands, cluster, "1", *_chosen(commands, partitions), ms=3000)
-    run.wait_for("waiting for broker 1: could make 1 partition lossless, if its log is whole\n")
+    which = _chosen(commands, partitions)
+    run = _wait(commands, cluster, "1", *which, "--yes", ms=6000, terminal=True)
+    run.has_read_all_but(1)
     cluster.kill(3)
     cluster.wait_until_fenced({3})
     done = run.finish()
@@ -104,8 +110,9 @@ def test_a_signal_while_waiting_tells_what_is_known_and_elects_nothing(
     troubled: Trouble, commands: Commands
 ) -> None:
     partitions = troubled.take(1)
-    run = _wait(commands, troubled.cluster, "1", *_chosen(commands, partitions))
+    run = _wait(commands, troubled.cluster, "1", *_chosen(commands, partitions), terminal=True)
     run.wait_for("waiting for broker 1: could make 1 partition lossless, if its log is whole\n")
+    run.has_read_all_but(1)
     run.signal(signal.SIGINT)
     done = run.finish()
     assert done.code == 130

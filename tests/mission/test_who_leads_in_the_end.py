@@ -16,7 +16,7 @@ from kafka_unclean_recovery.emulator.error_codes import (
     TOPIC_AUTHORIZATION_FAILED,
 )
 from kafka_unclean_recovery.emulator.faults import CONTROLLER
-from kafka_unclean_recovery.emulator.listener.intercepts import Fail, Seen
+from kafka_unclean_recovery.emulator.listener.intercepts import Delay, Fail, Seen
 from tests.mission.conftest import PROBES, Means
 from tests.real.releases import ONE
 from tests.real.waiting import wait_until
@@ -79,8 +79,8 @@ def _run(commands: Commands, cluster: Cluster, *flags: str, terminal: bool = Fal
 def _waiting(commands: Commands, cluster: Cluster, *flags: str, ms: int = 60_000) -> Watched:
     """A run that has read both live logs, and waits for broker 1."""
     wait = ("--wait-for-brokers", str(LAST), "--recovery-duration-ms", str(ms))
-    run = _run(commands, cluster, "--yes", *wait, *flags)
-    run.wait_for(r"waiting for broker 1: .*(lossless|better)")
+    run = _run(commands, cluster, "--yes", *wait, *flags, terminal=True)
+    run.has_read_all_but(LAST)
     return run
 
 
@@ -158,8 +158,9 @@ def test_who_only_looks_is_told_what_was_lost_meanwhile_too(
     run = commands.start(
         *("--bootstrap-server", address, "--all-offline-partitions", "--show-replica-info"),
         *("--format", "json", "--wait-for-brokers", str(LAST), "--recovery-duration-ms", "60000"),
+        terminal=True,
     )
-    run.wait_for(r"waiting for broker 1: .*lossless")
+    run.has_read_all_but(LAST)
     _a_colleague_elects(outage)
     told = _end(run)
     _lost(told, ON_BETTER - ON_WORSE, WORSE)
@@ -206,7 +207,9 @@ def test_what_only_a_fenced_broker_told_is_missed_in_whom_a_colleague_elects(
     """It lives, and only the controllers do not hear it."""
     outage.drop_link(BETTER, CONTROLLER)
     outage.fence(BETTER)
+    outage.intercept("Fetch", Delay(1.0), broker=BETTER)
     run = _waiting(commands, outage)
+    assert f"no answer yet from broker {BETTER}; broker {LAST} not live yet" in run.stderr
     _a_colleague_elects(outage)
     told = _end(run)
     _lost(told, ON_BETTER - ON_WORSE, WORSE)
@@ -350,7 +353,8 @@ def test_a_broker_that_does_not_know_yet_that_it_leads_is_asked_again(
 def test_what_a_broker_told_before_it_was_away_is_missed_in_whom_we_elect(
     outage: Cluster, commands: Commands
 ) -> None:
-    run = _waiting(commands, outage, ms=4000)
+    outage.intercept("Fetch", Delay(1.0), broker=BETTER)
+    run = _waiting(commands, outage, ms=8000)
     _lose(outage, BETTER)
     told = _end(run)
     assert told.code == 1, told.stderr

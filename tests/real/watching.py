@@ -90,6 +90,16 @@ class Watched:
         self._reader.join(1.0 if self.process.poll() is not None else 0.0)
         assert said(), f"ended without saying {pattern!r}: {self.stderr}"
 
+    def has_read_all_but(self, broker: int) -> None:
+        """Until every broker has told its log but one that is not live, of a run on a terminal.
+
+        The sentence "waiting for broker 1" comes as soon as anybody has answered; that nobody is
+        left to answer, only the line of progress tells.
+        """
+        assert self._terminal
+        self.wait_for(rf"waiting for broker {broker}: .*(lossless|better)")
+        self.wait_for(rf"(\n|\x1b\[K)broker {broker} not live yet")
+
     def type(self, text: str) -> None:
         os.write(self._mine, text.encode())
 
