@@ -116,7 +116,7 @@ def _movable(
     before = plan.state
     target = tuple(r for r in now.replicas if r not in now.removing_replicas)
     as_planned = (now.replicas, *_reassigned(now)) == (before.replicas, *_reassigned(before))
-    if not as_planned and target != move.order:
+    if not as_planned and not _moved(before, move, target):
         return _refused(
             f"its replica set or its reassignment changed from {list(before.replicas)} to"
             f" {list(now.replicas)}; plan again"
@@ -124,6 +124,14 @@ def _movable(
     if move.kind is MoveKind.EMPTY:
         return _came_back(plan, now)
     return _electable(plan, move.order[0], now, choose(now, move.order))
+
+
+def _moved(before: PartitionState, move: Move, target: tuple[int, ...]) -> bool:
+    """Return True for the new replicas, also without some that are listed nowhere: a try before may
+    have taken these out."""
+    least = set(registered(before, move.order))
+    in_order = target == tuple(broker for broker in move.order if broker in target)
+    return in_order and least <= set(target)
 
 
 def _reassigned(state: PartitionState) -> tuple[tuple[int, ...], tuple[int, ...]]:

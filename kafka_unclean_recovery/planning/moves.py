@@ -22,7 +22,6 @@ from kafka_unclean_recovery.model import (
     Severity,
     TopicPartition,
 )
-from kafka_unclean_recovery.planning.election_rules import registered
 from kafka_unclean_recovery.planning.findings import by_gravity
 from kafka_unclean_recovery.planning.plan import REASSIGNING, plan_partition
 
@@ -194,7 +193,7 @@ def _back(plan: PartitionPlan, commits: Sequence[Commit]) -> PartitionPlan:
     again = plan_partition(state, plan.replica_logs, commits, ends_reassignment=True)
     if again.designated_leader is None:
         return again
-    order = tuple(b for b in registered(state, again.order) if b not in state.adding_replicas)
+    order = tuple(b for b in again.order if b not in state.adding_replicas)
     findings = by_gravity([*_without_reassignment(again), _ended(state, order)])
     return replace(again, move=Move(MoveKind.BACK, order), findings=findings)
 

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from kafka_unclean_recovery.cluster.requests.controller_requests import Answer
 from kafka_unclean_recovery.cluster.wire.error_codes import NONE
 from kafka_unclean_recovery.documents.journal_lines import Event, JournalError, Reordered
 from kafka_unclean_recovery.model import (
@@ -40,7 +41,6 @@ from kafka_unclean_recovery.transport.electing import (
     judged,
     outcome_line,
     raise_if_unsure,
-    sentence,
     until_elected,
     why_not_elected,
 )
@@ -48,6 +48,15 @@ from kafka_unclean_recovery.transport.gate import LookTooOld
 from kafka_unclean_recovery.transport.moved_sets import MovedSets, Settled
 from kafka_unclean_recovery.transport.observe_again import Election
 from kafka_unclean_recovery.transport.replica_order import BATCH, ReplicaOrder
+from kafka_unclean_recovery.transport.unregistered import (
+    Brokers,
+    Reduced,
+    leave_out,
+    left_text,
+    reduce_line,
+    refused_text,
+    without,
+)
 
 _UNSEEN = "the controller took its new replicas, and brokers do not show them"
 _OTHER_REPLICAS = (
@@ -75,6 +84,7 @@ class MoveElector:
         self._order = ReplicaOrder(means.controller, means.reader, means.journal)
         self._sets = MovedSets(means.controller, means.reader, means.journal)
         self._written: set[TopicPartition] = set()
+        self._reduced: Reduced = {}
         self._elected: set[TopicPartition] = set()
         self._unanswered: set[TopicPartition] = set()
         self.obstacle: str | None = None
@@ -84,7 +94,7 @@ class MoveElector:
 
     async def announce(self, elections: Carried) -> None:
         if elections:
-            moving = [_move_line(election) for election in elections.values()]
+            moving = [_move_line(e, _move(e).order) for e in elections.values()]
             electing = [elect_line(election) for election in elections.values()]
             lines: list[tuple[Event, dict[str, Any]]] = [
                 ("move", {"partitions": moving}),
@@ -123,7 +133,10 @@ class MoveElector:
         if now.before.topic_partition not in self._written:
             return None
         target = tuple(r for r in now.before.replicas if r not in now.before.removing_replicas)
-        return None if target == _move(now).order else _OTHER_REPLICAS.format(now=list(target))
+        return None if target == self._target(now) else _OTHER_REPLICAS.format(now=list(target))
+
+    def _target(self, election: Election) -> tuple[int, ...]:
+        return self._reduced.get(election.before.topic_partition, _move(election).order)
 
     async def _write(self, elections: Carried) -> Said:
         """Write the new replicas, see that they are there, and return which partitions are not to
@@ -134,9 +147,30 @@ class MoveElector:
         gate = self._means.pass_gate
         refused = errors(await self._order.write(orders, needs_note=True, fewer=True, gate=gate))
         raise_if_unsure(self._means.controller, refused.values())
-        said = {tp: sentence(answer) for tp, answer in refused.items()}
-        taken = {tp: order for tp, order in orders.items() if tp not in said}
+        refused = await leave_out(elections, refused, self._write_without)
+        said = {tp: refused_text(orders[tp], answer) for tp, answer in refused.items()}
+        taken = {tp: self._target(elections[tp]) for tp in orders if tp not in said}
         return said | dict.fromkeys(await self._unseen(taken), _UNSEEN)
+
+    async def _write_without(
+        self, elections: Carried, gone: Brokers
+    ) -> dict[TopicPartition, Answer]:
+        """Write the new replicas without the brokers in `gone`, announced as another move."""
+        orders = {tp: without(_move(e).order, gone[tp]) for tp, e in elections.items()}
+        reduced = [
+            reduce_line(e, _old_replicas(e), orders[tp], gone[tp]) for tp, e in elections.items()
+        ]
+        moving = [_move_line(e, orders[tp]) for tp, e in elections.items()]
+        lines: list[tuple[Event, dict[str, Any]]] = [
+            ("reduce", {"partitions": reduced}),
+            ("move", {"partitions": moving}),
+        ]
+        await asyncio.to_thread(self._means.journal.announce, *lines)
+        gate = self._means.pass_gate
+        refused = errors(await self._order.write(orders, needs_note=True, fewer=True, gate=gate))
+        self._reduced |= {tp: order for tp, order in orders.items() if tp not in refused}
+        raise_if_unsure(self._means.controller, refused.values())
+        return refused
 
     async def _see_who_came_back(self, written: Sequence[Election]) -> None:
         """Raises LookTooOld where an old replica has come back while the new ones were written."""
@@ -168,7 +202,8 @@ class MoveElector:
         return why_not_elected(self._means.controller, answers)
 
     async def conclude(self, carried: Carried, said: Said) -> Elections:
-        settled = await self._sets.settle([_step(election) for election in carried.values()])
+        steps = [_step(election, self._target(election)) for election in carried.values()]
+        settled = await self._sets.settle(steps)
         try:
             seen = await self._means.reader.described(sorted(carried))
         except LOST as error:
@@ -179,7 +214,7 @@ class MoveElector:
             outcome = judged(tp, _weighed(election), seen, said, self._unanswered)
             if outcome.kind is OutcomeKind.ELECTED and tp not in self._elected | self._unanswered:
                 outcome = Outcome(OutcomeKind.ALREADY_ONLINE, _NOT_BY_US)
-            outcomes[tp] = _told(outcome, election, settled)
+            outcomes[tp] = _told(outcome, election, settled, self._target(election))
         lines = [outcome_line(tp, outcome) for tp, outcome in outcomes.items()]
         self._means.journal.note("outcome", partitions=lines)
         return Elections(outcomes, dict(seen.states))
@@ -219,24 +254,28 @@ def _weighed(election: Election) -> Election:
     return replace(election, before=replace(before, replicas=(*before.replicas, *new)))
 
 
-def _told(outcome: Outcome, election: Election, settled: Settled) -> Outcome:
-    """Return the outcome, with what was given up, the replicas, and what is listed still. Where it
-    is not certain how the move ended it is no success."""
+def _told(
+    outcome: Outcome, election: Election, settled: Settled, order: tuple[int, ...]
+) -> Outcome:
+    """Return the outcome, with what was given up, the replicas, who has left them, and what is
+    listed still. Where it is not certain how the move ended it is no success."""
     tp = election.before.topic_partition
     parts = [outcome.reason]
     if outcome.kind is OutcomeKind.ELECTED:
         what = _GIVEN_UP if _move(election).kind is MoveKind.EMPTY else _ENDED
         parts += [what.format(leader=election.leader)]
-        parts += [f"its replicas are {list(_move(election).order)} from now on"]
+        if gone := without(_move(election).order, order):
+            parts += [left_text(_old_replicas(election), gone)]
+        parts += [f"its replicas are {list(order)} from now on"]
     parts.append(settled.left.get(tp))
     kind = OutcomeKind.FAILED if settled.unsure and tp in settled.left else outcome.kind
     return replace(outcome, kind=kind, reason="; ".join(filter(None, parts)) or None)
 
 
-def _step(election: Election) -> Reordered:
-    before, move = election.before, _move(election)
+def _step(election: Election, order: tuple[int, ...]) -> Reordered:
+    before, kind = election.before, _move(election).kind
     old = _old_replicas(election)
-    return Reordered(before.topic_partition, before.topic_id, old, move.order, 0, move.kind)
+    return Reordered(before.topic_partition, before.topic_id, old, order, 0, kind)
 
 
 def _old_replicas(election: Election) -> tuple[int, ...]:
@@ -245,14 +284,14 @@ def _old_replicas(election: Election) -> tuple[int, ...]:
     return tuple(r for r in state.replicas if r not in state.adding_replicas)
 
 
-def _move_line(election: Election) -> dict[str, Any]:
+def _move_line(election: Election, order: Sequence[int]) -> dict[str, Any]:
     before, move = election.before, _move(election)
     return {
         "topic": before.topic,
         "topic_id": before.topic_id,
         "partition": before.partition,
         "original": _old_replicas(election),
-        "written": move.order,
+        "written": order,
         "leader_epoch": before.leader_epoch,
         "designated_leader": election.leader,
         "kind": move.kind.value,

@@ -53,11 +53,13 @@ def next_step(step: Reordered, seen: Described) -> Next:
         return Next.WAIT
     target = _target(state)
     if not (state.adding_replicas or state.removing_replicas):
-        return Next.NOTHING
+        return Next.WRITE if _has_them_again(step, state) else Next.NOTHING
     wanted = step.written if step.move is MoveKind.BACK else step.original
     if target == wanted:
         # Nobody else adds what he removes.
         ours = set(state.adding_replicas) <= set(state.removing_replicas)
+        if _only_leave(step, state):
+            ours = False  # Cancelled, they would have their places again.
         return Next.CANCEL if ours and not state.offline else Next.NOTHING
     if target != step.written:
         return Next.NOTHING
@@ -66,6 +68,25 @@ def next_step(step: Reordered, seen: Described) -> Next:
     if state.leader not in step.written:
         return Next.CANCEL  # An old replica has come back, and leads.
     return Next.WRITE if set(state.adding_replicas) <= set(state.isr) else Next.WAIT
+
+
+def _left_out(step: Reordered) -> tuple[int, ...]:
+    """Return the unregistered brokers that left the old set when it was written again."""
+    if step.move is not MoveKind.BACK:
+        return ()
+    return tuple(sorted(set(step.original) - set(step.written)))
+
+
+def _only_leave(step: Reordered, state: PartitionState) -> bool:
+    """Return True where unregistered brokers are on their way out of the set, and nothing else."""
+    return not state.adding_replicas and state.removing_replicas == _left_out(step) != ()
+
+
+def _has_them_again(step: Reordered, state: PartitionState) -> bool:
+    """Return True where our own cancellation has given unregistered brokers their places back: it
+    leaves what was to be removed, behind the set that was written."""
+    back = _left_out(step)
+    return bool(back) and not state.offline and state.replicas == (*step.written, *back)
 
 
 def _target(state: PartitionState) -> tuple[int, ...]:
@@ -180,6 +201,9 @@ def _still_text(step: Reordered, seen: Described) -> str:
         return f"{tp}: could not be described ({seen.untold.get(tp)})"
     listed = f"{tp}: a reassignment is listed still, adding {list(state.adding_replicas)}, removing"
     listed = f"{listed} {list(state.removing_replicas)}"
-    if not state.offline and _target(state) == step.written and step.move is MoveKind.EMPTY:
-        return f"{listed}; it ends once these are in sync"
+    if not state.offline and _target(state) == step.written:
+        if step.move is MoveKind.EMPTY:
+            return f"{listed}; it ends once these are in sync"
+        if _only_leave(step, state):
+            return f"{listed}; it ends once all of {list(step.written)} are in sync"
     return f"{listed}; {_BY_HAND}"

@@ -11,13 +11,11 @@ is elected, and the outcome says so.
 from __future__ import annotations
 
 import asyncio
-import re
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from kafka_unclean_recovery.cluster.requests.controller_requests import Answer
-from kafka_unclean_recovery.cluster.wire.error_codes import INVALID_REPLICA_ASSIGNMENT
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.documents.journal_lines import Event, JournalError, Reordered
 from kafka_unclean_recovery.model import Outcome, OutcomeKind, PartitionPlan, TopicPartition
@@ -38,7 +36,6 @@ from kafka_unclean_recovery.transport.electing import (
     outcome_line,
     raise_if_unsure,
     read_back,
-    sentence,
     until_elected,
     why_not_elected,
 )
@@ -51,22 +48,26 @@ from kafka_unclean_recovery.transport.replica_order import (
     ReplicaOrder,
     not_restored,
 )
+from kafka_unclean_recovery.transport.unregistered import (
+    Brokers,
+    Reduced,
+    leave_out,
+    left_text,
+    reduce_line,
+    refused_text,
+    without,
+)
 from kafka_unclean_recovery.wording import brokers_text
 
 SOON_SECONDS = 1.0
 """The time in which the new order must be seen. A paused controller answers after up to 30 s, in
 which a broker may come back, so after this time the partitions are observed again before the
 election."""
-_NOT_REGISTERED = re.compile(r"broker ([0-9]{1,10}), but no such broker is registered")
 _OTHER_ORDER = (
     "somebody else gave its replicas the order {order}, by which an election would take another"
     " leader; plan again"
 )
 _LATE = "the controller took so long that what had been seen before is too old to elect by"
-
-
-Reduced = dict[TopicPartition, tuple[int, ...]]
-"""By partition, the replicas that remain where those of unregistered brokers were left out."""
 
 
 class ReorderElector:
@@ -199,48 +200,20 @@ class ReorderElector:
         gate = self._means.pass_gate
         refused = errors(await self._order.write(orders, needs_note=True, gate=gate))
         raise_if_unsure(self._means.controller, refused.values())
-        named = {
-            tp: pending[tp] for tp, a in refused.items() if _names_unregistered(pending[tp], a)
-        }
-        if named:
-            named_by = {tp: refused[tp] for tp in named}
-            refused = {tp: a for tp, a in refused.items() if tp not in named}
-            refused |= await self._write_registered(named, named_by)
+        refused = await leave_out(pending, refused, self._write_without)
         steps = [s for s in _steps(pending) if s.topic_partition not in refused]
         changed = await self._order.see([_reduced_step(s, self._reduced) for s in steps])
-        return {tp: _refused_text(pending[tp], a) for tp, a in refused.items()} | changed
-
-    async def _write_registered(
-        self, elections: Carried, refused: Mapping[TopicPartition, Answer]
-    ) -> dict[TopicPartition, Answer]:
-        """Write the orders without the brokers that the controllers call unregistered, one more
-        each time that they name another one, and return the answers that are errors. What leaves a
-        set here does not come back, for no list that names it is taken; a dead broker that is only
-        listed nowhere keeps its replica."""
-        left: dict[TopicPartition, Answer] = {}
-        gone: Reduced = {}
-        pending = elections
-        while pending:
-            gone |= {
-                tp: _unregistered_by(e, refused[tp], gone.get(tp, ())) for tp, e in pending.items()
-            }
-            refused = await self._write_without({tp: gone[tp] for tp in pending}, pending)
-            again = {tp: e for tp, e in pending.items() if tp in refused}
-            pending = {
-                tp: e
-                for tp, e in again.items()
-                if _names_unregistered(e, refused[tp])
-                and gone[tp] != _unregistered_by(e, refused[tp], gone[tp])
-            }
-            left |= {tp: answer for tp, answer in refused.items() if tp not in pending}
-        return left
+        return {tp: refused_text(orders[tp], a) for tp, a in refused.items()} | changed
 
     async def _write_without(
-        self, gone: Reduced, elections: Carried
+        self, elections: Carried, gone: Brokers
     ) -> dict[TopicPartition, Answer]:
-        orders = {tp: _without(e.plan.order, gone[tp]) for tp, e in elections.items()}
-        rows = [_reduce_line(e, orders[tp], gone[tp]) for tp, e in elections.items()]
-        texts = {tp: _reduced_text(e, gone[tp]) for tp, e in elections.items()}
+        """Write the orders without the brokers in `gone`; nothing puts these back."""
+        orders = {tp: without(e.plan.order, gone[tp]) for tp, e in elections.items()}
+        rows = [
+            reduce_line(e, e.before.replicas, orders[tp], gone[tp]) for tp, e in elections.items()
+        ]
+        texts = {tp: left_text(e.before.replicas, gone[tp]) for tp, e in elections.items()}
         self._order.note_refused(texts)
         await asyncio.to_thread(self._means.journal.write, "reduce", partitions=rows)
         gate = self._means.pass_gate
@@ -296,49 +269,11 @@ def _with_reduced(outcome: Outcome, election: Election, reduced: Reduced) -> Out
     if order is None:
         return outcome
     gone = tuple(r for r in election.before.replicas if r not in order)
-    text = f"{_reduced_text(election, gone)}; its replicas are {list(order)} from now on"
+    left = left_text(election.before.replicas, gone)
+    text = f"{left}; its replicas are {list(order)} from now on"
     if away := [broker for broker in order if broker not in election.live]:
         text += f", and a reassignment is listed until {brokers_text(away)} is in sync"
     return replace(outcome, reason="; ".join(filter(None, [outcome.reason, text])))
-
-
-def _reduced_text(election: Election, gone: Sequence[int]) -> str:
-    which = brokers_text(gone)
-    is_not = "are not registered and have" if len(gone) > 1 else "is not registered and has"
-    return f"{which} {is_not} left the set {list(election.before.replicas)} for good"
-
-
-def _unregistered_by(election: Election, answer: Answer, gone: Sequence[int]) -> tuple[int, ...]:
-    """Return the unregistered brokers of the set: those known before, and the one that a refusal
-    names; all that are not listed, where it names none of these."""
-    found = _NOT_REGISTERED.search(answer.message or "")
-    every = election.plan.state.unregistered_replicas
-    if found is None or int(found[1]) not in every:
-        return every
-    return tuple(broker for broker in every if broker in gone or broker == int(found[1]))
-
-
-def _without(order: Sequence[int], gone: Container[int]) -> tuple[int, ...]:
-    return tuple(broker for broker in order if broker not in gone)
-
-
-def _names_unregistered(election: Election, answer: Answer) -> bool:
-    unregistered = bool(election.plan.state.unregistered_replicas)
-    return unregistered and answer.error == INVALID_REPLICA_ASSIGNMENT
-
-
-def _refused_text(election: Election, answer: Answer) -> str:
-    """Return why an order was refused. Before Kafka 4.0 nothing tells of an unregistered broker but
-    this answer, so nobody has consented to leave it out."""
-    found = _NOT_REGISTERED.search(answer.message or "")
-    if found is None:
-        return sentence(answer)
-    order = [broker for broker in election.plan.order if broker != int(found[1])]
-    return (
-        f"{sentence(answer)} Give the partition the replicas {order} by kafka-reassign-partitions,"
-        " the best first, and elect it by kafka-leader-election --election-type unclean; broker"
-        f" {found[1]} leaves the set for good"
-    )
 
 
 def _reduced_step(step: Reordered, reduced: Reduced) -> Reordered:
@@ -351,18 +286,6 @@ def _steps(elections: Carried) -> list[Reordered]:
         for tp, e in elections.items()
         if e.needs_order
     ]
-
-
-def _reduce_line(election: Election, order: Sequence[int], gone: Sequence[int]) -> dict[str, Any]:
-    before = election.before
-    return {
-        "topic": before.topic,
-        "topic_id": before.topic_id,
-        "partition": before.partition,
-        "original": before.replicas,
-        "written": order,
-        "unregistered": gone,
-    }
 
 
 def _reorder_line(election: Election) -> dict[str, Any]:

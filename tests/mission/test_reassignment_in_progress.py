@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +13,11 @@ import pytest
 from kafka_unclean_recovery.documents.journal_lines import half_done, parse
 from kafka_unclean_recovery.emulator import Cluster, Options, Settings
 from kafka_unclean_recovery.emulator.emulation import Emulation
-from kafka_unclean_recovery.emulator.listener.intercepts import Fail
+from kafka_unclean_recovery.emulator.listener.intercepts import Fail, Rewrite, Where
 from tests.cli.run import RECOVERY, run
 
 TOPIC = "orders"
-WORSE, BETTER = 4, 3
+WORSE, BETTER, MUTE = 4, 3, 5
 NO_LEADER = -1
 UNKNOWN_SERVER_ERROR = -1
 UNCLEAN = "unclean.leader.election.enable"
@@ -31,15 +32,21 @@ def _state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def pending(request: pytest.FixtureRequest) -> Iterator[Cluster]:
     """Of brokers 1, 4 and 3 the last is to go and 2, which is dead, to come. 1 died; 3 holds 1500
     records and 4, which is before it in the list, 1000."""
+    with _outage(request.param, (1, WORSE, BETTER)) as cluster:
+        yield cluster
+
+
+@contextmanager
+def _outage(release: str, order: tuple[int, ...]) -> Iterator[Cluster]:
     settings = Settings(session_timeout=600.0)
-    with Cluster(Options(brokers=4, release=request.param, settings=settings)) as cluster:
+    with Cluster(Options(brokers=5, release=release, settings=settings)) as cluster:
         configs = {"min.insync.replicas": "1"}
-        cluster.create_topic(TOPIC, assignment=[(1, WORSE, BETTER)], configs=configs)
+        cluster.create_topic(TOPIC, assignment=[order], configs=configs)
         _end(cluster, 2)
-        for victim in (WORSE, BETTER):
+        for victim in (*(b for b in order if b == MUTE), WORSE, BETTER):
             cluster.produce(TOPIC, 0, 1000 if victim == WORSE else 500, acks="1")
             _end(cluster, victim)
-        cluster.reassign(TOPIC, 0, (1, WORSE, 2))
+        cluster.reassign(TOPIC, 0, tuple(2 if b == BETTER else b for b in order))
         _end(cluster, 1)
         cluster.start(BETTER)
         cluster.start(WORSE)
@@ -150,6 +157,72 @@ def test_a_partition_that_is_not_named_is_left_alone(pending: Cluster) -> None:
     code, row = _recovered(pending, "--end-reassignment", "other")
     assert (code, row["outcome"]) == (1, "refused")
     assert pending.partition(TOPIC, 0) == before
+
+
+@pytest.fixture(params=["4.4.0", "4.3.1"])
+def beside(request: pytest.FixtureRequest) -> Iterator[Cluster]:
+    """As before, and broker 5 has a replica too, behind those of 3 and 4."""
+    with _outage(request.param, (1, WORSE, MUTE, BETTER)) as cluster:
+        yield cluster
+
+
+def test_a_live_broker_without_our_listener_keeps_its_replica(
+    beside: Cluster, tmp_path: Path
+) -> None:
+    """It is listed nowhere, and a controller that leads since a moment has not heard from it."""
+
+    def unheard(answer: dict[str, Any]) -> dict[str, Any]:
+        (partition,) = answer["topics"][0]["partitions"]
+        heard = [o for o in partition["observers"] if o["replica_id"] != MUTE]
+        partition["observers"] = heard
+        return answer
+
+    beside.start(MUTE)
+    beside.unlist(MUTE)
+    beside.intercept("DescribeQuorum", Rewrite(unheard), times=1000)
+    code, row = _recovered(beside, "--end-reassignment", TOPIC)
+    assert (code, row["outcome"]) == (0, "elected"), row
+    assert set(beside.partition(TOPIC, 0).replicas) == {BETTER, WORSE, MUTE, 1}
+    assert "its replicas are [3, 4, 1, 5] from now on" in row["reason"]
+    assert "left the set" not in row["reason"]
+    assert _nothing_is_left_open(tmp_path / "state")
+
+
+@pytest.mark.parametrize("mute", [False, True], ids=["listed", "without our listener"])
+def test_a_broker_that_was_unregistered_leaves_the_set_and_nobody_else_does(
+    beside: Cluster, tmp_path: Path, mute: bool
+) -> None:
+    beside.unregister_broker(1)
+    if mute:
+        beside.unlist(MUTE)
+    code, row = _recovered(beside, "--end-reassignment", TOPIC)
+    assert (code, row["outcome"]) == (0, "elected"), row
+    assert "broker 1 is not registered and has left the set [1, 4, 5, 3] for good" in row["reason"]
+    assert "its replicas are [3, 4, 5] from now on" in row["reason"]
+    beside.start(MUTE)
+    beside.wait_until(lambda e: set(e.state.partition(e.partition_key(TOPIC, 0)).isr) == {3, 4, 5})
+    found = beside.partition(TOPIC, 0)
+    assert (found.leader, found.replicas) == (BETTER, (BETTER, WORSE, MUTE))
+    assert not _reassigning(beside)
+    assert _nothing_is_left_open(tmp_path / "state")
+    (journal,) = (tmp_path / "state").rglob("*.jsonl")
+    report = run(RECOVERY, "report", str(journal))
+    assert "without the unregistered broker 1" in report.stdout
+
+
+def test_an_election_that_fails_behind_an_unregistered_broker_can_be_tried_again(
+    beside: Cluster, tmp_path: Path
+) -> None:
+    """By the same run, and by the next one."""
+    beside.unregister_broker(1)
+    beside.intercept("ElectLeaders", Fail(UNKNOWN_SERVER_ERROR), times=1)
+    code, row = _recovered(beside, "--end-reassignment", TOPIC)
+    assert (code, row["outcome"]) == (1, "failed"), row["reason"]
+    beside.intercept("ElectLeaders", Fail(UNKNOWN_SERVER_ERROR, Where.ENTRIES), times=1)
+    code, row = _recovered(beside, "--end-reassignment", TOPIC)
+    assert (code, row["outcome"]) == (0, "elected"), row["reason"]
+    assert not _reassigning(beside) or 1 not in beside.partition(TOPIC, 0).replicas[:3]
+    assert _nothing_is_left_open(tmp_path / "state")
 
 
 def _reassigning(cluster: Cluster) -> bool:
