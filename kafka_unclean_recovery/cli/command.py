@@ -13,7 +13,7 @@ import typer
 from typer.core import TyperGroup
 
 from kafka_unclean_recovery.cli.exits import USAGE, Exit
-from kafka_unclean_recovery.cli.log_format import context_of_command
+from kafka_unclean_recovery.cli.terminal.log_format import context_of_command
 
 _NAME = "kafka-unclean-recovery"
 
@@ -61,7 +61,7 @@ def command(
 
 def carry_out(work: Callable[[Any, Any], int], options: Any, says: str = _NAME) -> int:
     """Return the exit code of the work, and say the sentence of an Exit that ends it."""
-    from kafka_unclean_recovery.cli.console import Console
+    from kafka_unclean_recovery.cli.terminal.console import Console
 
     console = Console(says)
     try:

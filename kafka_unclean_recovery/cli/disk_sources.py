@@ -8,15 +8,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kafka_unclean_recovery.cli.console import Console, read_input
 from kafka_unclean_recovery.cli.exits import Exit, usage
 from kafka_unclean_recovery.cli.selection import Selection
+from kafka_unclean_recovery.cli.terminal.console import Console, read_input
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.model import ReplicaInfo
 
 if TYPE_CHECKING:
-    from kafka_unclean_recovery.cli.scan_watch import ScanWatch
+    from kafka_unclean_recovery.cli.terminal.scan_watch import ScanWatch
 
 _FILE_FLAG = "--replica-info-file"
 _DIRECTORY_FLAG = "--log-dirs"
@@ -79,7 +79,7 @@ def read_info(path: Path, chosen: Selection) -> ReplicaInfo:
 
 
 def _scan(console: Console, sources: Sources, chosen: Selection) -> ReplicaInfo:
-    from kafka_unclean_recovery.cli.scan_watch import ScanWatch
+    from kafka_unclean_recovery.cli.terminal.scan_watch import ScanWatch
 
     watch = ScanWatch(console, "nothing is done")
     info = scan_directories(sources.log_dirs, sources.mode, chosen, None, watch)

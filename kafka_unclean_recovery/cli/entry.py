@@ -17,7 +17,6 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_command
 
-from kafka_unclean_recovery.cli import standard_streams
 from kafka_unclean_recovery.cli.environment import (
     PREFIX,
     from_environment,
@@ -26,15 +25,16 @@ from kafka_unclean_recovery.cli.environment import (
     variable_of,
 )
 from kafka_unclean_recovery.cli.exits import NOT_ALL, USAGE, Exit, usage
-from kafka_unclean_recovery.cli.help_groups import group_flags
-from kafka_unclean_recovery.cli.log_format import (
+from kafka_unclean_recovery.cli.open_files import raise_limit
+from kafka_unclean_recovery.cli.terminal import standard_streams
+from kafka_unclean_recovery.cli.terminal.help_groups import group_flags
+from kafka_unclean_recovery.cli.terminal.log_format import (
     LogFormat,
     context_of_command,
     is_json,
     log_line,
     write_log_as,
 )
-from kafka_unclean_recovery.cli.open_files import raise_limit
 from kafka_unclean_recovery.cli.unknown_variables import unknown_variables
 from kafka_unclean_recovery.shown import cut, shown
 
@@ -137,8 +137,8 @@ def _surrounded(work: Callable[..., Any]) -> Callable[..., Any]:
             return work(**flags)
         _begun = True
         # Imported late, so that --help and a wrong flag don't wait for these imports.
-        from kafka_unclean_recovery.cli.console import Console
         from kafka_unclean_recovery.cli.metrics_file import metered
+        from kafka_unclean_recovery.cli.terminal.console import Console
 
         console = Console(context.command_path)
         if told := given_by_environment(context):
@@ -194,7 +194,7 @@ def _say_usage_error(error: Any, path: str) -> int:
     # It quotes what was typed, or what the shell put there for a pattern of file names.
     error.message = shown(cut(error.message or ""))
     if is_json():
-        from kafka_unclean_recovery.cli.console import Console
+        from kafka_unclean_recovery.cli.terminal.console import Console
 
         Console(path).say(f"{error.format_message()} See {path} --help.")
     else:

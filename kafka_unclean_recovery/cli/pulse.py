@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from kafka_unclean_recovery.cli.console import Console
+from kafka_unclean_recovery.cli.terminal.console import Console
 
 # Where no line can be rewritten, progress is printed as a new line this often.
 _SAID_EVERY_SECONDS = 10.0

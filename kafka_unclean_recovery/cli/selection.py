@@ -7,8 +7,8 @@ import warnings
 from dataclasses import dataclass
 from pathlib import Path
 
-from kafka_unclean_recovery.cli.console import read_input
 from kafka_unclean_recovery.cli.exits import Exit, usage
+from kafka_unclean_recovery.cli.terminal.console import read_input
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.model import TopicPartition
 

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kafka_unclean_recovery.cli.console import read_input
 from kafka_unclean_recovery.cli.exits import usage
+from kafka_unclean_recovery.cli.terminal.console import read_input
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.planning.loss_limits import parse_loss_limits
 from kafka_unclean_recovery.recovery.terms import PLAN, Terms

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from kafka_unclean_recovery.cli.help_groups import GROUPS, Group
 from kafka_unclean_recovery.cli.start import ELECTION, RECOVERY
+from kafka_unclean_recovery.cli.terminal.help_groups import GROUPS, Group
 from tests.cli.in_process import invoke
 from tests.command_lines import CommandLine, check
 

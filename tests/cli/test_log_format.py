@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from kafka_unclean_recovery.cli.console import Console
 from kafka_unclean_recovery.cli.environment import PREFIX
-from kafka_unclean_recovery.cli.log_format import LogFormat, write_log_as
+from kafka_unclean_recovery.cli.terminal.console import Console
+from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, write_log_as
 from kafka_unclean_recovery.emulator import Cluster, Options
 from kafka_unclean_recovery.emulator.listener.intercepts import Delay
 from tests.cli.disks import log_directory

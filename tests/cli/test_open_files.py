@@ -90,8 +90,8 @@ PRINTED = """\
 import errno
 import os
 import resource
-from kafka_unclean_recovery.cli import output
-from kafka_unclean_recovery.cli.console import Console
+from kafka_unclean_recovery.cli.terminal import output
+from kafka_unclean_recovery.cli.terminal.console import Console
 from kafka_unclean_recovery.cli.flags import ReplicaFormat
 from kafka_unclean_recovery.model import Cluster, Report
 how = ReplicaFormat({how!r})

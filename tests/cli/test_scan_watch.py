@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from kafka_unclean_recovery.cli.console import Console
-from kafka_unclean_recovery.cli.scan_watch import ScanWatch, progress_text
+from kafka_unclean_recovery.cli.terminal.console import Console
+from kafka_unclean_recovery.cli.terminal.scan_watch import ScanWatch, progress_text
 from kafka_unclean_recovery.log_dir.watching import Progress
 
 MIB, GIB = 1 << 20, 1 << 30

@@ -131,7 +131,7 @@ def test_a_terminal_that_shows_nothing_holds_up_nothing(tmp_path: Path) -> None:
     done = tmp_path / "done"
     code = (
         "from pathlib import Path\n"
-        "from kafka_unclean_recovery.cli import standard_streams as streams\n"
+        "from kafka_unclean_recovery.cli.terminal import standard_streams as streams\n"
         "streams.begin()\n"
         "for number in range(2000): streams.write_soon(f'sentence {number:04}\\n')\n"
         "assert streams.is_waiting()\n"
@@ -166,7 +166,8 @@ def test_kafka_elect_leaders_too(place: Path) -> None:
 _OTHERS = """
 import logging, sys, threading, warnings
 import {module} as m
-from kafka_unclean_recovery.cli import entry, standard_streams
+from kafka_unclean_recovery.cli import entry
+from kafka_unclean_recovery.cli.terminal import standard_streams
 
 EVIL = "x\\x1b[2J\\u202e\\nkafka-unclean-recovery: all is well"
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_unclean_recovery.cli.console import colours_wanted
+from kafka_unclean_recovery.cli.terminal.console import colours_wanted
 from kafka_unclean_recovery.model import ReplicaInfo, Report
 from kafka_unclean_recovery.planning.offline_plan import plan_from_disks
 from kafka_unclean_recovery.report.ladder import ladder_of

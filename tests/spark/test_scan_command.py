@@ -16,9 +16,9 @@ from kafka_unclean_recovery import __version__
 from kafka_unclean_recovery.cli import spark_session
 from kafka_unclean_recovery.cli.command import carry_out
 from kafka_unclean_recovery.cli.commands.spark import Options
-from kafka_unclean_recovery.cli.console import Console
 from kafka_unclean_recovery.cli.runs import spark_scan
 from kafka_unclean_recovery.cli.spark_session import SparkWatch
+from kafka_unclean_recovery.cli.terminal.console import Console
 from kafka_unclean_recovery.log_dir.watching import Progress
 from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.spark.scan.job import Home

@@ -28,7 +28,7 @@ from kafka_unclean_recovery.cli.flags import (
     WaveSize,
     version_flag,
 )
-from kafka_unclean_recovery.cli.log_format import LogFormat, LogFormatFlag
+from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
 from kafka_unclean_recovery.mechanisms import ElectionMethod, Transport
 
 NAME = "kafka-elect-leaders"

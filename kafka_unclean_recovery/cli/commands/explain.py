@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from kafka_unclean_recovery.cli.command import command
-from kafka_unclean_recovery.cli.log_format import LogFormat, LogFormatFlag
+from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
 
 NAME = "explain"
 

@@ -23,7 +23,7 @@ from kafka_unclean_recovery.cli.flags import (
     ReplicaInfoFiles,
     Topics,
 )
-from kafka_unclean_recovery.cli.log_format import LogFormat, LogFormatFlag
+from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
 
 NAME = "salvage"
 

@@ -10,7 +10,7 @@ import typer
 
 from kafka_unclean_recovery.cli.command import command
 from kafka_unclean_recovery.cli.flags import BootstrapServer, CommandConfig, Format, OutputFormat
-from kafka_unclean_recovery.cli.log_format import LogFormat, LogFormatFlag
+from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
 
 NAME = "offsets"
 

@@ -17,7 +17,7 @@ from kafka_unclean_recovery.cli.flags import (
     PartitionsFile,
     Topics,
 )
-from kafka_unclean_recovery.cli.log_format import LogFormat, LogFormatFlag
+from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
 from kafka_unclean_recovery.mechanisms import ScanMode
 
 NAME = "scan-log-dirs"

@@ -19,7 +19,7 @@ from kafka_unclean_recovery.cli.flags import (
     PlanFile,
     Summaries,
 )
-from kafka_unclean_recovery.cli.log_format import LogFormat, LogFormatFlag
+from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
 
 NAME = "plan"
 

@@ -15,7 +15,7 @@ from kafka_unclean_recovery.cli.flags import (
     MetricsFile,
     OutputFormat,
 )
-from kafka_unclean_recovery.cli.log_format import LogFormat, LogFormatFlag
+from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
 
 NAME = "watch"
 

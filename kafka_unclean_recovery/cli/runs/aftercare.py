@@ -26,7 +26,6 @@ from kafka_unclean_recovery.aftercare.transactions import Hanging
 from kafka_unclean_recovery.aftercare.watching import IN_A_ROW, watch
 from kafka_unclean_recovery.cli import metrics_file
 from kafka_unclean_recovery.cli.commands.aftercare import Options
-from kafka_unclean_recovery.cli.console import Console, read_input
 from kafka_unclean_recovery.cli.disk_sources import Sources, read_sources
 from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, Exit, usage
 from kafka_unclean_recovery.cli.selection import selection
@@ -37,6 +36,7 @@ from kafka_unclean_recovery.cli.session import (
     own_state_directory,
     run,
 )
+from kafka_unclean_recovery.cli.terminal.console import Console, read_input
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.documents.journal_lines import (
     JournalError,

@@ -8,15 +8,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from kafka_unclean_recovery.cli.commands.approve import Options
-from kafka_unclean_recovery.cli.consenting import typed
-from kafka_unclean_recovery.cli.console import (
+from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, Exit, usage
+from kafka_unclean_recovery.cli.terminal.consenting import typed
+from kafka_unclean_recovery.cli.terminal.console import (
     Console,
     check_output,
     is_terminal,
     read_input,
     write_new,
 )
-from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, Exit, usage
 from kafka_unclean_recovery.cli.terms import user_name
 from kafka_unclean_recovery.documents.approval_file import Approval, approval_json
 from kafka_unclean_recovery.documents.plan_reading import read_plan

@@ -17,13 +17,13 @@ from kafka_unclean_recovery.before_start.result import BeforeStart, before_start
 from kafka_unclean_recovery.before_start.table import render_before_start
 from kafka_unclean_recovery.cli import metrics_file
 from kafka_unclean_recovery.cli.commands.before_start import Options
-from kafka_unclean_recovery.cli.console import Console, check_output, write_new
 from kafka_unclean_recovery.cli.disk_sources import Sources, read_sources
 from kafka_unclean_recovery.cli.exits import CANNOT_TELL, NOT_ALL, OK, Exit, usage
 from kafka_unclean_recovery.cli.plan_outputs import PlanOutputs
-from kafka_unclean_recovery.cli.scan_watch import ScanWatch
 from kafka_unclean_recovery.cli.selection import Selection, selection
 from kafka_unclean_recovery.cli.session import Session, check_connection, run
+from kafka_unclean_recovery.cli.terminal.console import Console, check_output, write_new
+from kafka_unclean_recovery.cli.terminal.scan_watch import ScanWatch
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
 from kafka_unclean_recovery.model import Cluster, ReplicaInfo

@@ -18,8 +18,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NoReturn
 
 from kafka_unclean_recovery.cli.commands.complete import Kind, Options
-from kafka_unclean_recovery.cli.console import Console
 from kafka_unclean_recovery.cli.environment import plain_variable
+from kafka_unclean_recovery.cli.terminal.console import Console
 from kafka_unclean_recovery.cluster.config.client_config import ClientConfig
 from kafka_unclean_recovery.cluster.config.security import load_client_config
 from kafka_unclean_recovery.cluster.nodes import Nodes

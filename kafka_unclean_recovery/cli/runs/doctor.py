@@ -9,10 +9,10 @@ from pathlib import Path
 
 from kafka_unclean_recovery.cli import metrics_file
 from kafka_unclean_recovery.cli.commands.doctor import Options
-from kafka_unclean_recovery.cli.console import Console
 from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, usage
 from kafka_unclean_recovery.cli.mechanisms import wishes_of
 from kafka_unclean_recovery.cli.session import Session, run
+from kafka_unclean_recovery.cli.terminal.console import Console
 from kafka_unclean_recovery.cluster.wire.bootstrap import parse_bootstrap
 from kafka_unclean_recovery.doctor.diagnosis import diagnose, doctor_metrics
 from kafka_unclean_recovery.doctor.examine import Patient, examine

@@ -7,17 +7,17 @@ from pathlib import Path
 
 from kafka_unclean_recovery.cli import metrics_file
 from kafka_unclean_recovery.cli.commands.elect_leaders import NAME, Options
-from kafka_unclean_recovery.cli.console import Console, read_input
 from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, usage
 from kafka_unclean_recovery.cli.flags import ReplicaFormat
 from kafka_unclean_recovery.cli.mechanisms import wishes_of
-from kafka_unclean_recovery.cli.output import (
+from kafka_unclean_recovery.cli.session import Session, journal_of, run
+from kafka_unclean_recovery.cli.terminal.console import Console, read_input
+from kafka_unclean_recovery.cli.terminal.output import (
     exit_code_of,
     import_report,
     print_report,
     say_failures,
 )
-from kafka_unclean_recovery.cli.session import Session, journal_of, run
 from kafka_unclean_recovery.cli.terms import read_terms
 from kafka_unclean_recovery.cluster.requests.controller_requests import (
     PREFERRED,

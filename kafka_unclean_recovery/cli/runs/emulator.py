@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kafka_unclean_recovery.cli.commands.emulator import Options
-from kafka_unclean_recovery.cli.console import Console, read_input
 from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, USAGE, Exit, usage
+from kafka_unclean_recovery.cli.terminal.console import Console, read_input
 from kafka_unclean_recovery.emulator.cluster import Cluster
 from kafka_unclean_recovery.emulator.control.commands import (
     BadCommand,

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from kafka_unclean_recovery.cli.commands.emulator import CtlOptions
-from kafka_unclean_recovery.cli.console import Console
 from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, USAGE, usage
+from kafka_unclean_recovery.cli.terminal.console import Console
 from kafka_unclean_recovery.emulator.control.commands import (
     BadCommand,
     Command,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from difflib import get_close_matches
 
 from kafka_unclean_recovery.cli.commands.explain import Options
-from kafka_unclean_recovery.cli.console import Console
 from kafka_unclean_recovery.cli.exits import OK, usage
+from kafka_unclean_recovery.cli.terminal.console import Console
 from kafka_unclean_recovery.runbook import entries, shown
 
 

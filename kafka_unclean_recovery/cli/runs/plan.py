@@ -9,13 +9,13 @@ from pathlib import Path
 from kafka_unclean_recovery.cli import metrics_file
 from kafka_unclean_recovery.cli.commands.plan import Options
 from kafka_unclean_recovery.cli.complaints import count_and_first
-from kafka_unclean_recovery.cli.console import (
-    Console,
-)
 from kafka_unclean_recovery.cli.disk_sources import Sources, read_sources
 from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, usage
 from kafka_unclean_recovery.cli.plan_outputs import PlanOutputs, next_command
 from kafka_unclean_recovery.cli.selection import Selection, broker_ids, selection
+from kafka_unclean_recovery.cli.terminal.console import (
+    Console,
+)
 from kafka_unclean_recovery.model import (
     Cluster,
     Outcome,

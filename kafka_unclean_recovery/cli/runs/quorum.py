@@ -14,16 +14,16 @@ from kafka_unclean_recovery.cli.commands.quorum import (
     InspectOptions,
     PlanOptions,
 )
-from kafka_unclean_recovery.cli.console import (
-    Console,
-    check_output,
-    write_new,
-)
 from kafka_unclean_recovery.cli.disk_sources import read_info
 from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, UNREACHABLE, Exit, usage
 from kafka_unclean_recovery.cli.pulse import Pulse, clocked
 from kafka_unclean_recovery.cli.selection import Selection, broker_ids
 from kafka_unclean_recovery.cli.session import client_config
+from kafka_unclean_recovery.cli.terminal.console import (
+    Console,
+    check_output,
+    write_new,
+)
 from kafka_unclean_recovery.cluster.config.client_config import ClientConfig
 from kafka_unclean_recovery.cluster.wire.bootstrap import Address, parse_bootstrap
 from kafka_unclean_recovery.cluster.wire.dial import address_text

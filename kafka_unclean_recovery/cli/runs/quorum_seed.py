@@ -9,16 +9,16 @@ from kafka_unclean_recovery import __version__
 from kafka_unclean_recovery.cli.commands.quorum import (
     SeedOptions,
 )
-from kafka_unclean_recovery.cli.consenting import typed
-from kafka_unclean_recovery.cli.console import (
+from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, Exit, usage
+from kafka_unclean_recovery.cli.session import own_state_directory
+from kafka_unclean_recovery.cli.terminal.consenting import typed
+from kafka_unclean_recovery.cli.terminal.console import (
     Console,
     check_new_directory,
     is_terminal,
     read_input,
 )
-from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, Exit, usage
-from kafka_unclean_recovery.cli.scan_watch import Signals
-from kafka_unclean_recovery.cli.session import own_state_directory
+from kafka_unclean_recovery.cli.terminal.scan_watch import Signals
 from kafka_unclean_recovery.cli.terms import approval_of
 from kafka_unclean_recovery.documents.journal_lines import JournalError
 from kafka_unclean_recovery.documents.quorum import QuorumPlanJson

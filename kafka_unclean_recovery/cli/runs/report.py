@@ -6,9 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from kafka_unclean_recovery.cli.commands.report import Options
-from kafka_unclean_recovery.cli.console import Console, check_output, read_input, write_new
 from kafka_unclean_recovery.cli.exits import OK, usage
 from kafka_unclean_recovery.cli.flags import ReportFormat
+from kafka_unclean_recovery.cli.terminal.console import Console, check_output, read_input, write_new
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.post_mortem.document import render_json
 from kafka_unclean_recovery.post_mortem.markdown import render_markdown

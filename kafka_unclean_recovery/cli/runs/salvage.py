@@ -8,16 +8,16 @@ from pathlib import Path
 
 from kafka_unclean_recovery.cli.commands.salvage import Options
 from kafka_unclean_recovery.cli.complaints import count_and_first
-from kafka_unclean_recovery.cli.console import (
+from kafka_unclean_recovery.cli.disk_sources import read_info
+from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, Exit, usage
+from kafka_unclean_recovery.cli.selection import Selection, selection
+from kafka_unclean_recovery.cli.terminal.console import (
     Console,
     check_new_directory,
     read_input,
 )
-from kafka_unclean_recovery.cli.disk_sources import read_info
-from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, Exit, usage
-from kafka_unclean_recovery.cli.log_format import context_of_command
-from kafka_unclean_recovery.cli.scan_watch import ScanWatch
-from kafka_unclean_recovery.cli.selection import Selection, selection
+from kafka_unclean_recovery.cli.terminal.log_format import context_of_command
+from kafka_unclean_recovery.cli.terminal.scan_watch import ScanWatch
 from kafka_unclean_recovery.documents.partitions_file import parse_elections
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.log_dir.local_folder import LocalLocation

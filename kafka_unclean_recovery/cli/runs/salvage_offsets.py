@@ -9,10 +9,10 @@ from contextlib import contextmanager
 
 from kafka_unclean_recovery.cli.commands.salvage_offsets import Options
 from kafka_unclean_recovery.cli.complaints import count_and_first
-from kafka_unclean_recovery.cli.console import Console, ask, is_terminal
 from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, UNREACHABLE, Exit, usage
 from kafka_unclean_recovery.cli.runs.salvage_replay import connected_client
-from kafka_unclean_recovery.cli.scan_watch import Signals
+from kafka_unclean_recovery.cli.terminal.console import Console, ask, is_terminal
+from kafka_unclean_recovery.cli.terminal.scan_watch import Signals
 from kafka_unclean_recovery.cluster.requests.describe import RequestFailed
 from kafka_unclean_recovery.cluster.requests.groups import OFFSETS_TOPIC
 from kafka_unclean_recovery.cluster.wire.bootstrap import parse_bootstrap

@@ -11,10 +11,10 @@ from pathlib import Path
 
 from kafka_unclean_recovery.cli.commands.salvage_replay import Options
 from kafka_unclean_recovery.cli.complaints import count_and_first
-from kafka_unclean_recovery.cli.console import Console, check_outside_log_directories
 from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, UNREACHABLE, Exit, usage
-from kafka_unclean_recovery.cli.scan_watch import Signals
 from kafka_unclean_recovery.cli.selection import Selection, selection
+from kafka_unclean_recovery.cli.terminal.console import Console, check_outside_log_directories
+from kafka_unclean_recovery.cli.terminal.scan_watch import Signals
 from kafka_unclean_recovery.cluster.config.client_config import ClientConfig
 from kafka_unclean_recovery.cluster.wire.bootstrap import Address, connect_any, parse_bootstrap
 from kafka_unclean_recovery.cluster.wire.errors import (

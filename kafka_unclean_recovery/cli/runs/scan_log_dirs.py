@@ -8,15 +8,15 @@ from dataclasses import replace
 from kafka_unclean_recovery.cli import metrics_file
 from kafka_unclean_recovery.cli.commands.scan_log_dirs import Options
 from kafka_unclean_recovery.cli.complaints import count_and_first, scan_complaints
-from kafka_unclean_recovery.cli.console import (
+from kafka_unclean_recovery.cli.disk_sources import scan_directories
+from kafka_unclean_recovery.cli.exits import NOT_ALL, OK
+from kafka_unclean_recovery.cli.selection import Selection, selection
+from kafka_unclean_recovery.cli.terminal.console import (
     Console,
     check_output,
     write_new,
 )
-from kafka_unclean_recovery.cli.disk_sources import scan_directories
-from kafka_unclean_recovery.cli.exits import NOT_ALL, OK
-from kafka_unclean_recovery.cli.scan_watch import ScanWatch
-from kafka_unclean_recovery.cli.selection import Selection, selection
+from kafka_unclean_recovery.cli.terminal.scan_watch import ScanWatch
 from kafka_unclean_recovery.documents.replica_info_file import replica_info_json
 from kafka_unclean_recovery.model import ReplicaInfo
 from kafka_unclean_recovery.report.run_metrics import scan_metrics

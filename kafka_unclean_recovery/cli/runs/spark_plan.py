@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from kafka_unclean_recovery.cli.commands.spark_plan import Options
 from kafka_unclean_recovery.cli.complaints import count_and_first, counted
-from kafka_unclean_recovery.cli.console import Console, check_output, write_new_chunks
 from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, Exit, usage
 from kafka_unclean_recovery.cli.plan_outputs import MANUAL, PLAN, next_command
 from kafka_unclean_recovery.cli.runs.plan import LEFTOVERS, UNPLANNED, refuse_strangers
 from kafka_unclean_recovery.cli.selection import broker_ids
 from kafka_unclean_recovery.cli.spark_session import SparkWatch, check_installed, session_for
+from kafka_unclean_recovery.cli.terminal.console import Console, check_output, write_new_chunks
 from kafka_unclean_recovery.documents.plan_file import (
     STOCK_SCRIPT_WARNING,
     partitions_by_chunk,

@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING
 
 from kafka_unclean_recovery.cli.commands.spark_salvage import Options
 from kafka_unclean_recovery.cli.complaints import count_and_first, counted
-from kafka_unclean_recovery.cli.console import Console, check_new_directory
 from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, Exit, usage
 from kafka_unclean_recovery.cli.runs.salvage import read_leaders
-from kafka_unclean_recovery.cli.scan_watch import size_text
 from kafka_unclean_recovery.cli.selection import Selection, selection
 from kafka_unclean_recovery.cli.spark_session import (
     SparkWatch,
@@ -21,6 +19,8 @@ from kafka_unclean_recovery.cli.spark_session import (
     session_for,
     store_options,
 )
+from kafka_unclean_recovery.cli.terminal.console import Console, check_new_directory
+from kafka_unclean_recovery.cli.terminal.scan_watch import size_text
 from kafka_unclean_recovery.documents.printed import SparkSalvageJson
 from kafka_unclean_recovery.documents.reading.codec import json_line
 from kafka_unclean_recovery.errors import InputError

@@ -9,13 +9,7 @@ from typing import TYPE_CHECKING
 from kafka_unclean_recovery import __version__
 from kafka_unclean_recovery.cli.commands.spark import Options
 from kafka_unclean_recovery.cli.complaints import SHORT, count_and_first, counted
-from kafka_unclean_recovery.cli.console import (
-    Console,
-    check_outside_log_directories,
-    read_bytes,
-)
 from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, Exit, usage
-from kafka_unclean_recovery.cli.scan_watch import size_text
 from kafka_unclean_recovery.cli.selection import Selection, selection
 from kafka_unclean_recovery.cli.spark_session import (
     SparkWatch,
@@ -23,6 +17,12 @@ from kafka_unclean_recovery.cli.spark_session import (
     session_for,
     store_options,
 )
+from kafka_unclean_recovery.cli.terminal.console import (
+    Console,
+    check_outside_log_directories,
+    read_bytes,
+)
+from kafka_unclean_recovery.cli.terminal.scan_watch import size_text
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.log_dir.watching import Stopped
 from kafka_unclean_recovery.wording import count_text

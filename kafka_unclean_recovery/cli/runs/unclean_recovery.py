@@ -10,16 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kafka_unclean_recovery.cli.commands.unclean_recovery import NAME, Options
-from kafka_unclean_recovery.cli.consenting import ToSave, consent_to
-from kafka_unclean_recovery.cli.console import Console
 from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, Exit, usage
 from kafka_unclean_recovery.cli.flags import ReplicaFormat
-from kafka_unclean_recovery.cli.output import (
-    exit_code_of,
-    import_report,
-    print_report,
-    say_failures,
-)
 from kafka_unclean_recovery.cli.runs.recovery_inputs import (
     Inputs,
     asked_for,
@@ -36,6 +28,14 @@ from kafka_unclean_recovery.cli.session import (
     journal_of,
     run,
     warn_of_unfinished,
+)
+from kafka_unclean_recovery.cli.terminal.consenting import ToSave, consent_to
+from kafka_unclean_recovery.cli.terminal.console import Console
+from kafka_unclean_recovery.cli.terminal.output import (
+    exit_code_of,
+    import_report,
+    print_report,
+    say_failures,
 )
 from kafka_unclean_recovery.cli.terms import check_terms
 from kafka_unclean_recovery.documents.journal_lines import half_done

@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 
 from kafka_unclean_recovery.cli import metrics_file
 from kafka_unclean_recovery.cli.commands.watch import Options
-from kafka_unclean_recovery.cli.console import Console
 from kafka_unclean_recovery.cli.exits import OK
 from kafka_unclean_recovery.cli.session import Session, run
+from kafka_unclean_recovery.cli.terminal.console import Console
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.documents.margin import MarginJson
 from kafka_unclean_recovery.documents.ok_to_stop import ObservationJson

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from kafka_unclean_recovery.cli.console import Console, ask, is_terminal
+from kafka_unclean_recovery.cli.terminal.console import Console, ask, is_terminal
 from kafka_unclean_recovery.model import PartitionPlan
 from kafka_unclean_recovery.recovery.consent import Consent, Notes, render_consent, warning
 from kafka_unclean_recovery.shutdown import Interrupted, Stop

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from importlib import import_module
 
 from kafka_unclean_recovery.cli import metrics_file
-from kafka_unclean_recovery.cli.console import Console, colours_wanted
 from kafka_unclean_recovery.cli.exits import NOT_ALL, OK
 from kafka_unclean_recovery.cli.flags import ReplicaFormat
+from kafka_unclean_recovery.cli.terminal.console import Console, colours_wanted
 from kafka_unclean_recovery.model import Report
 
 _REPORT = "kafka_unclean_recovery.report"
