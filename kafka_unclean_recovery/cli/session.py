@@ -16,9 +16,8 @@ from kafka_unclean_recovery import __version__
 from kafka_unclean_recovery.boot_clock import boot_time
 from kafka_unclean_recovery.cli.exits import NOT_ALL, UNREACHABLE, USAGE, Exit, usage
 from kafka_unclean_recovery.cli.metrics_file import timed
-from kafka_unclean_recovery.cli.pulse import Pulse, clocked
 from kafka_unclean_recovery.cli.terminal import standard_streams
-from kafka_unclean_recovery.cli.terminal.console import Console
+from kafka_unclean_recovery.cli.terminal.console import Console, Pulse, clocked
 from kafka_unclean_recovery.cluster.config.client_config import ClientConfig
 from kafka_unclean_recovery.cluster.controller import Controller, Patience, Unsure
 from kafka_unclean_recovery.cluster.nodes import Nodes

@@ -11,8 +11,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from kafka_unclean_recovery.cli.exits import NOT_ALL, Exit, usage
-from kafka_unclean_recovery.cli.pulse import Pulse
-from kafka_unclean_recovery.cli.terminal.console import Console
+from kafka_unclean_recovery.cli.terminal.console import Console, Pulse
 from kafka_unclean_recovery.cli.terminal.scan_watch import ProgressLine, Signals
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.log_dir.watching import Progress

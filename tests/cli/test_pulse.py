@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kafka_unclean_recovery.cli.pulse import Pulse, clocked
-from kafka_unclean_recovery.cli.terminal.console import Console
+from kafka_unclean_recovery.cli.terminal.console import Console, Pulse, clocked
 from kafka_unclean_recovery.transport.electing import electing_text
 
 

@@ -9,10 +9,16 @@ from datetime import UTC, datetime
 from kafka_unclean_recovery.cli import metrics_file
 from kafka_unclean_recovery.cli.commands.ok_to_stop import Options
 from kafka_unclean_recovery.cli.exits import CANNOT_TELL, NOT_ALL, OK, usage
-from kafka_unclean_recovery.cli.pulse import Pulse, clocked
 from kafka_unclean_recovery.cli.selection import broker_ids
 from kafka_unclean_recovery.cli.session import Session, run
-from kafka_unclean_recovery.cli.terminal.console import Console, check_output, read_input, write_new
+from kafka_unclean_recovery.cli.terminal.console import (
+    Console,
+    Pulse,
+    check_output,
+    clocked,
+    read_input,
+    write_new,
+)
 from kafka_unclean_recovery.cluster.requests.describe import RequestFailed
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.documents.observation_file import read_observation

@@ -16,12 +16,13 @@ from kafka_unclean_recovery.cli.commands.quorum import (
 )
 from kafka_unclean_recovery.cli.disk_sources import read_info
 from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, UNREACHABLE, Exit, usage
-from kafka_unclean_recovery.cli.pulse import Pulse, clocked
 from kafka_unclean_recovery.cli.selection import Selection, broker_ids
 from kafka_unclean_recovery.cli.session import client_config
 from kafka_unclean_recovery.cli.terminal.console import (
     Console,
+    Pulse,
     check_output,
+    clocked,
     write_new,
 )
 from kafka_unclean_recovery.cluster.config.client_config import ClientConfig

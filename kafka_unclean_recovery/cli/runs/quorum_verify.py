@@ -8,10 +8,9 @@ from dataclasses import dataclass
 
 from kafka_unclean_recovery.cli.commands.quorum import VerifyOptions
 from kafka_unclean_recovery.cli.exits import NOT_ALL, OK
-from kafka_unclean_recovery.cli.pulse import Pulse, clocked
 from kafka_unclean_recovery.cli.runs.quorum import addresses_of, config_of, locations
 from kafka_unclean_recovery.cli.runs.quorum_seed import read_plan
-from kafka_unclean_recovery.cli.terminal.console import Console
+from kafka_unclean_recovery.cli.terminal.console import Console, Pulse, clocked
 from kafka_unclean_recovery.cluster.config.client_config import ClientConfig
 from kafka_unclean_recovery.cluster.requests.quorum_state import Quorum
 from kafka_unclean_recovery.cluster.wire.bootstrap import Address

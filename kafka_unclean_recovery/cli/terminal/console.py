@@ -9,7 +9,8 @@ import os
 import re
 import sys
 import termios
-from collections.abc import Iterable, Mapping
+import time
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import BinaryIO
 
@@ -21,6 +22,8 @@ from kafka_unclean_recovery.files.private_files import private
 from kafka_unclean_recovery.shown import cut, fitting, shown
 from kafka_unclean_recovery.shutdown import Stop
 
+# Where no line can be rewritten, progress is printed as a new line this often.
+_SAID_EVERY_SECONDS = 10.0
 _CLEAR_LINE = "\r\x1b[K"
 _SHOWN_SECONDS = 0.05
 # Larger than any file that a command here writes: a disk image given by mistake is refused at once.
@@ -83,6 +86,28 @@ class Console:
         why = standard_streams.write_out(parts, kept)
         if why is not None:
             self.say(f"stdout: {why}: the result could not be written to it completely")
+
+
+class Pulse:
+    """A line of progress: rewritten in place on a terminal, elsewhere printed every 10 s."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._said: float | None = None
+
+    def __call__(self, text: str, now: float) -> None:
+        """Show the text. now: in seconds."""
+        self._console.progress(text)
+        if self._said is None:
+            self._said = now
+        if not self._console.rewrites and now - self._said >= _SAID_EVERY_SECONDS:
+            self._console.say(text)
+            self._said = now
+
+
+def clocked(pulse: Pulse, clock: Callable[[], float] = time.monotonic) -> Callable[[str], None]:
+    """Return a function that shows a text at the time of the clock, which tells seconds."""
+    return lambda text: pulse(text, clock())
 
 
 def is_terminal() -> bool:

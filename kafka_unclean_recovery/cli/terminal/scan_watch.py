@@ -7,8 +7,7 @@ import os
 import time
 from collections.abc import Callable, Iterator
 
-from kafka_unclean_recovery.cli.pulse import Pulse
-from kafka_unclean_recovery.cli.terminal.console import Console
+from kafka_unclean_recovery.cli.terminal.console import Console, Pulse
 from kafka_unclean_recovery.log_dir.watching import Progress
 from kafka_unclean_recovery.signals import StopRequest, taken
 
