@@ -30,7 +30,7 @@ from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 from benchmarks.compared import at_least, at_most
 from benchmarks.installed import told_of_this_process
 from benchmarks.spark_summaries import COPIES, write_many
-from kafka_unclean_recovery.documents.plan_file import partitions_by_chunk
+from kafka_unclean_recovery.documents.writing import partitions_by_chunk
 from kafka_unclean_recovery.model import PartitionReport
 from kafka_unclean_recovery.spark import summaries
 from kafka_unclean_recovery.spark.plan import planning

@@ -23,11 +23,8 @@ from kafka_unclean_recovery.documents.emulator import EmulatorCtlJson, EmulatorJ
 from kafka_unclean_recovery.documents.loss_by_topic import LossByTopicJson
 from kafka_unclean_recovery.documents.manual_recovery import ManualRecoveryJson
 from kafka_unclean_recovery.documents.margin import MarginJson
-from kafka_unclean_recovery.documents.ok_to_stop import (
-    BackAfterStopJson,
-    ObservationJson,
-    OkToStopJson,
-)
+from kafka_unclean_recovery.documents.observation import ObservationJson
+from kafka_unclean_recovery.documents.ok_to_stop import BackAfterStopJson, OkToStopJson
 from kafka_unclean_recovery.documents.plan import PlanJson
 from kafka_unclean_recovery.documents.post_mortem import PostMortemJson
 from kafka_unclean_recovery.documents.printed import (
@@ -42,10 +39,9 @@ from kafka_unclean_recovery.documents.quorum import (
     QuorumPlanJson,
     QuorumVerifyJson,
 )
-from kafka_unclean_recovery.documents.replica_info import ReplicaInfoJson
+from kafka_unclean_recovery.documents.replica_info import ReplicaInfoJson, SparkScanJson
 from kafka_unclean_recovery.documents.report import ReportJson
 from kafka_unclean_recovery.documents.salvage import SalvageJson
-from kafka_unclean_recovery.documents.spark_scan import SparkScanJson
 
 SCHEMAS = Path(kafka_unclean_recovery.__file__).parent / "schemas"
 DOCUMENTS: Mapping[str, tuple[type, str]] = {

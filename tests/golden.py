@@ -34,10 +34,11 @@ from kafka_unclean_recovery.cluster.requests.transactions import (
 from kafka_unclean_recovery.doctor.check import Check, Status
 from kafka_unclean_recovery.doctor.diagnosis import Diagnosis
 from kafka_unclean_recovery.doctor.report import render_json as doctor_json
-from kafka_unclean_recovery.documents.approval_file import Approval, approval_json
+from kafka_unclean_recovery.documents.approval import Approval, approval_json
 from kafka_unclean_recovery.documents.journal_lines import Reordered
-from kafka_unclean_recovery.documents.plan_file import manual_recovery_json, plan_json
-from kafka_unclean_recovery.documents.replica_info_file import replica_info_json
+from kafka_unclean_recovery.documents.manual_recovery import manual_recovery_json
+from kafka_unclean_recovery.documents.plan import plan_json
+from kafka_unclean_recovery.documents.replica_info import replica_info_json
 from kafka_unclean_recovery.emulator.control.status import (
     BrokerStatus,
     PartitionStatus,

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from kafka_unclean_recovery.aftercare.report import care_entry
 from kafka_unclean_recovery.aftercare.result import Aftercare, PartitionCare
-from kafka_unclean_recovery.documents.plan_file import Json
 from kafka_unclean_recovery.documents.reading.codec import to_json
+from kafka_unclean_recovery.documents.writing import Json
 from kafka_unclean_recovery.files.journal import Journal
 
 

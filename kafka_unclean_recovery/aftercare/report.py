@@ -13,8 +13,8 @@ from kafka_unclean_recovery.documents.aftercare import (
     ReturningJson,
     TransactionJson,
 )
-from kafka_unclean_recovery.documents.plan_file import document_by_line
 from kafka_unclean_recovery.documents.reading.codec import to_model
+from kafka_unclean_recovery.documents.writing import document_by_line
 from kafka_unclean_recovery.model import GroupBeyond
 
 

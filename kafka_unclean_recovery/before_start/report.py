@@ -9,7 +9,7 @@ from kafka_unclean_recovery.before_start.commands import commands
 from kafka_unclean_recovery.before_start.result import BeforeStart
 from kafka_unclean_recovery.before_start.verdict import Verdict
 from kafka_unclean_recovery.documents.before_start import BeforeStartJson, CutJson, StartJson
-from kafka_unclean_recovery.documents.plan_file import document_by_line
+from kafka_unclean_recovery.documents.writing import document_by_line
 
 
 def render_json(found: BeforeStart) -> str:

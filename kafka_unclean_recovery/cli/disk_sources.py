@@ -65,7 +65,7 @@ def read_sources(console: Console, sources: Sources, chosen: Selection) -> Repli
 
 def read_info(path: Path, chosen: Selection) -> ReplicaInfo:
     """Return the chosen partitions of a file of --replica-info-file. Raises Exit(2)."""
-    from kafka_unclean_recovery.documents.replica_info_file import parse_replica_info
+    from kafka_unclean_recovery.documents.replica_info import parse_replica_info
 
     try:
         info = parse_replica_info(read_input(path, _FILE_FLAG), str(path))

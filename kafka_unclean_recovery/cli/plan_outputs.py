@@ -33,11 +33,11 @@ class PlanOutputs:
 
     def write(self, console: Console, cluster: Cluster, plans: Collection[PartitionPlan]) -> None:
         """Write the wanted files. Raises Exit(2)."""
-        from kafka_unclean_recovery.documents.plan_file import (
+        from kafka_unclean_recovery.documents.manual_recovery import (
             STOCK_SCRIPT_WARNING,
             manual_recovery_json,
-            plan_json,
         )
+        from kafka_unclean_recovery.documents.plan import plan_json
 
         if self.plan is not None:
             now = datetime.now(UTC).isoformat(timespec="seconds")

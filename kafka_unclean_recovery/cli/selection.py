@@ -62,7 +62,7 @@ def selection(topics: str | None, path_to_json_file: Path | None) -> Selection:
 
 def read_partitions(path: Path) -> tuple[TopicPartition, ...]:
     """Return the partitions of --path-to-json-file, in the order of the file. Raises Exit(2)."""
-    from kafka_unclean_recovery.documents.partitions_file import parse_partitions
+    from kafka_unclean_recovery.documents.manual_recovery import parse_partitions
 
     try:
         return parse_partitions(read_input(path, "--path-to-json-file"), str(path))

@@ -15,8 +15,8 @@ from kafka_unclean_recovery.planning.loss_limits import parse_loss_limits
 from kafka_unclean_recovery.recovery.terms import PLAN, Terms
 
 if TYPE_CHECKING:
-    from kafka_unclean_recovery.documents.approval_file import Approval
-    from kafka_unclean_recovery.documents.plan_reading import PlanFile
+    from kafka_unclean_recovery.documents.approval import Approval
+    from kafka_unclean_recovery.documents.plan import PlanFile
 
 APPROVAL = "--require-approval"
 
@@ -46,7 +46,7 @@ def read_terms(
 def _plan(path: Path) -> PlanFile:
     """Read the plan. Raises Exit(2), InputError."""
     # The readers of plans and approvals, for which a run without them should not wait.
-    from kafka_unclean_recovery.documents.plan_reading import read_plan
+    from kafka_unclean_recovery.documents.plan import read_plan
 
     return read_plan(read_input(path, PLAN), f"{PLAN} {path}")
 
@@ -62,7 +62,7 @@ def _approval(path: Path, plan: PlanFile | None) -> Approval:
 def approval_of(path: Path, plan_digest: str, cluster_id: str) -> Approval:
     """Read the approval of the plan with this digest and check that another user gave it. Raises
     Exit(2), InputError."""
-    from kafka_unclean_recovery.documents.approval_file import parse_approval
+    from kafka_unclean_recovery.documents.approval import parse_approval
 
     given = f"{APPROVAL} {path}"
     approval = parse_approval(read_input(path, APPROVAL), given)

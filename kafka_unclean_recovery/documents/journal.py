@@ -10,6 +10,7 @@ from typing import Any
 
 from kafka_unclean_recovery.documents.plan import PartitionJson
 from kafka_unclean_recovery.documents.post_mortem import SavedJson
+from kafka_unclean_recovery.documents.report import GroupBeyondJson, WaitingJson
 from kafka_unclean_recovery.documents.values import BrokerId, BrokerIds, Entry, Int32, Int64, OrNone
 from kafka_unclean_recovery.model import MoveKind, OutcomeKind
 
@@ -333,3 +334,14 @@ EVENTS: Mapping[str, type[Entry]] = {
 AS_THEY_STAND = frozenset({"consent", "answered", "settled"})
 """Events of which no field is read: whatever a consent has is passed on, and the others say all by
 being there."""
+
+
+class DecisionJson(Entry, frozen=True):
+    """What the decision knew beside the entry of the rich plan that stands in the same line."""
+
+    leader: OrNone
+    offline_replicas: BrokerIds
+    adding_replicas: BrokerIds
+    removing_replicas: BrokerIds
+    waiting: tuple[WaitingJson, ...]
+    groups_beyond: tuple[GroupBeyondJson, ...]

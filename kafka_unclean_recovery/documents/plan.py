@@ -1,9 +1,26 @@
-"""The rich plan."""
+"""The rich plan, which nobody may edit: its types, written and read back. Pure.
+
+It carries what each election rests on (its preconditions) and a digest over the whole,
+so that whoever applies it later knows that it is what was planned, and can observe it all again.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Literal
 
+from kafka_unclean_recovery.documents.reading.codec import (
+    canonical_json,
+    decode_newer,
+    json_text,
+    load_kind,
+    to_model,
+)
+from kafka_unclean_recovery.documents.reading.json_text import JsonObject, Place
+from kafka_unclean_recovery.documents.reading.json_values import each_once
 from kafka_unclean_recovery.documents.shared import (
     DivergenceJson,
     FindingJson,
@@ -20,6 +37,24 @@ from kafka_unclean_recovery.documents.values import (
     OrNone,
     TopicName,
 )
+from kafka_unclean_recovery.documents.writing import Json, _digest, partitions_by_chunk, plan_digest
+from kafka_unclean_recovery.errors import InputError
+from kafka_unclean_recovery.model import (
+    NO_LEADER,
+    Candidate,
+    Cluster,
+    Finding,
+    Loss,
+    PartitionPlan,
+    PartitionState,
+    ReplicaLog,
+    TopicPartition,
+)
+from kafka_unclean_recovery.planning.losses import loss_under
+
+FORMAT_VERSION = 1
+_MEMBERS = ("replicas", "isr", "elr", "last_known_elr")
+_TOPIC = re.compile(r"[a-zA-Z0-9._-]{1,249}")
 
 
 class RankedJson(Entry, frozen=True):
@@ -99,3 +134,175 @@ class PlanJson(Entry, frozen=True):
     created_at: str
     partitions: tuple[PartitionJson, ...]
     digest: Digest
+
+
+def plan_json(cluster: Cluster, plans: Iterable[PartitionPlan], created_at: str) -> str:
+    """The rich plan (schemas/plan-1.schema.json) with its digest.
+
+    `created_at` is a time in ISO 8601 with its offset from UTC.
+    """
+    return "".join(plan_chunks(cluster.cluster_id, map(plan_line, _sorted(plans)), created_at))
+
+
+def plan_chunks(
+    cluster_id: str, lines: Iterable[tuple[str, str]], created_at: str
+) -> Iterator[str]:
+    """The same, bit by bit; lines: of `plan_line`, by topic and partition, or many joined by
+    ",\n" and ",", so that they need not all exist at once."""
+    head: Json = {
+        "format_version": FORMAT_VERSION,
+        "kind": "plan",
+        "cluster_id": cluster_id,
+        "created_at": created_at,
+    }
+    # "partitions" comes last among the sorted keys.
+    hashed = hashlib.sha256(f'{canonical_json(head)[:-1]},"partitions":['.encode("ascii"))
+
+    def heard() -> Iterator[str]:
+        for place, (line, canonical) in enumerate(lines):
+            hashed.update(f"{',' if place else ''}{canonical}".encode("ascii"))
+            yield line
+        hashed.update(b"]}")
+
+    yield from partitions_by_chunk(head, heard(), lambda: {"digest": _digest(hashed)})
+
+
+def plan_line(plan: PartitionPlan) -> tuple[str, str]:
+    """A partition's entry in the rich plan: its line, and the canonical form that is hashed."""
+    row = plan_row(plan)
+    return json_text(row), canonical_json(row)
+
+
+def plan_row(plan: PartitionPlan) -> Json:
+    """A partition's entry in the rich plan, as values that json_text takes."""
+    return {
+        "topic": plan.state.topic,
+        "partition": plan.state.partition,
+        "preconditions": _preconditions(plan),
+        "designated_leader": plan.designated_leader,
+        "order": plan.order,
+        "refusal": plan.refusal,
+        "loss": loss_under(plan, plan.designated_leader),
+        "findings": plan.findings,
+        "ranking": [_ranked(candidate) for candidate in plan.ranking],
+        "replica_logs": plan.replica_logs,
+    }
+
+
+def _preconditions(plan: PartitionPlan) -> Json:
+    state = plan.state
+    return {
+        "topic_id": state.topic_id,
+        "leader_epoch": state.leader_epoch,
+        "replicas": state.replicas,
+        "isr": state.isr,
+        "elr": state.elr,
+        "last_known_elr": state.last_known_elr,
+    }
+
+
+def _ranked(candidate: Candidate) -> Json:
+    log = candidate.log
+    return {
+        **candidate_json(candidate),
+        "last_written_leader_epoch": log.last_written_leader_epoch,
+        "log_end_offset": log.log_end_offset,
+    }
+
+
+def candidate_json(candidate: Candidate) -> Json:
+    """What electing this replica would lose, and where it would truncate the others."""
+    return {
+        "broker": candidate.log.broker,
+        "loss": candidate.loss,
+        "divergences": candidate.divergences,
+    }
+
+
+def _sorted(plans: Iterable[PartitionPlan]) -> list[PartitionPlan]:
+    return sorted(plans, key=lambda plan: plan.state.topic_partition)
+
+
+def parse_plan(text: str, source: str) -> JsonObject:
+    """The document of a rich plan, its kind, version and digest checked.
+
+    Raises InputError, which names `source`.
+    """
+    document = load_kind(
+        text,
+        source,
+        "plan",
+        "give a file of --plan-output-file",
+        "use the version of this tool that wrote the plan",
+    )
+    if document.get("digest") != _digest_of_read(document, source):
+        raise InputError(
+            f"{source}: digest: does not agree with the plan, which was changed after it was "
+            "written; make a new plan (to choose leaders by hand, --manual-recovery-output-file)"
+        )
+    return document
+
+
+def _digest_of_read(document: Json, source: str) -> str:
+    try:
+        return plan_digest(document)
+    except RecursionError:
+        raise InputError(f"{source}: nested too deeply to be a plan") from None
+
+
+@dataclass(frozen=True, slots=True)
+class PlanFile:
+    """`partitions` are as they were planned, sorted; of the candidates there is the designated
+    leader."""
+
+    digest: str
+    cluster_id: str
+    created_at: str
+    partitions: Mapping[TopicPartition, PartitionPlan]
+
+
+def read_plan(text: str, source: str) -> PlanFile:
+    """Of a file of --plan-output-file. Raises InputError, which names `source`."""
+    place = Place(source)
+    document = decode_newer(parse_plan(text, source), PlanJson, place)
+    plans: dict[TopicPartition, PartitionPlan] = {}
+    for index, row in enumerate(document.partitions):
+        where = place.at("partitions").item(index)
+        plan = _plan(row, where)
+        if plan.state.topic_partition in plans:
+            raise where.error(f"{plan.state.topic_partition} was already there")
+        plans[plan.state.topic_partition] = plan
+    return PlanFile(
+        document.digest, document.cluster_id, document.created_at, dict(sorted(plans.items()))
+    )
+
+
+def _plan(row: PartitionJson, place: Place) -> PartitionPlan:
+    check_topic(row.topic, place)
+    rests_on, leader = row.preconditions, row.designated_leader
+    members = {key: getattr(rests_on, key) for key in _MEMBERS}
+    for key, brokers in members.items():
+        each_once(brokers, place.at("preconditions").at(key))
+    each_once(row.order, place.at("order"))
+    state = PartitionState(
+        row.topic, rests_on.topic_id, row.partition, NO_LEADER, rests_on.leader_epoch, **members
+    )
+    logs = tuple(to_model(log, ReplicaLog) for log in row.replica_logs)
+    loss = to_model(row.loss, Loss)
+    return PartitionPlan(
+        state,
+        logs,
+        tuple(Candidate(log, loss) for log in logs if log.broker == leader),
+        leader,
+        row.order,
+        tuple(to_model(finding, Finding) for finding in row.findings),
+        row.refusal,
+    )
+
+
+def check_topic(name: str, place: Place) -> None:
+    """Raises InputError for what is no legal name. place: of what has the name."""
+    if not _TOPIC.fullmatch(name) or name in (".", ".."):
+        raise place.at("topic").error(
+            'is not a legal topic name; it has 1 to 249 of a-z A-Z 0-9 . _ - and is not "." or ".."'
+        )

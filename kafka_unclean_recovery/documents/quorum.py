@@ -1,4 +1,4 @@
-"""What `quorum` prints, and the plan of a new metadata quorum."""
+"""What `quorum` prints, and the plan of a new metadata quorum, written and read back. Pure."""
 
 from __future__ import annotations
 
@@ -6,9 +6,13 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
+from kafka_unclean_recovery.documents.reading.codec import decode, load_kind
+from kafka_unclean_recovery.documents.reading.json_text import Place, load_object
 from kafka_unclean_recovery.documents.salvage import Sha256
 from kafka_unclean_recovery.documents.shared import FindingJson
 from kafka_unclean_recovery.documents.values import Digest, Entry, Int32, Int64, OrNone
+from kafka_unclean_recovery.documents.writing import plan_digest
+from kafka_unclean_recovery.errors import InputError
 
 Port = Annotated[int, Meta(ge=1, le=65535)]
 Hex = Annotated[str, Meta(extra_json_schema={"pattern": "^([0-9a-f]{2})+$"})]
@@ -230,3 +234,21 @@ class QuorumVerifyJson(Entry, frozen=True):
     proven: bool
     proofs: tuple[ProofJson, ...]
     not_looked_at: tuple[str, ...] = ()
+
+
+KIND = "quorum-plan"
+
+
+def is_quorum_plan(text: str, source: str) -> bool:
+    """Whether it says so. Raises InputError for what is no JSON object."""
+    return load_object(text, source).get("kind") == KIND
+
+
+def read_quorum_plan(text: str, source: str) -> QuorumPlanJson:
+    """Of a file of `quorum plan --plan-output-file`. Raises InputError, which names `source`."""
+    give = "give a file that `quorum plan --plan-output-file` wrote"
+    document = load_kind(text, source, KIND, give, "use the version of this tool that wrote it")
+    plan = decode(document, QuorumPlanJson, Place(source))
+    if plan.digest != plan_digest(document):
+        raise InputError(f"{source}: digest: it was changed after it was written; plan again")
+    return plan

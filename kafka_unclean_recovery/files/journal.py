@@ -7,7 +7,7 @@ A line is {"v": 1, "at": ISO 8601 UTC, "at_ms": ms since the Unix epoch, "event"
               silent_brokers: {id: reason}, problems; groups_asked, unknown: which could not be;
               partitions: how many, missing: [{topic, partition, reason}]; transport,
               election_method, dialect: as asked for
-    decision  of one partition: an entry of the rich plan (plan_file.py), and leader,
+    decision  of one partition: an entry of the rich plan (documents/plan.py), and leader,
               offline_replicas, adding_replicas, removing_replicas; waiting, groups_beyond: as in
               the report's JSON. The last one before an `elect` of the partition is what that rests
               on, but for what was looked at again just before

@@ -7,7 +7,6 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from kafka_unclean_recovery.documents.plan_file import plan_digest
 from kafka_unclean_recovery.documents.quorum import (
     CopyJson,
     ListenerJson,
@@ -18,6 +17,7 @@ from kafka_unclean_recovery.documents.quorum import (
 )
 from kafka_unclean_recovery.documents.reading.codec import to_json
 from kafka_unclean_recovery.documents.shared import FindingJson
+from kafka_unclean_recovery.documents.writing import plan_digest
 from kafka_unclean_recovery.log_dir.directory_names import (
     FileKind,
     FileState,

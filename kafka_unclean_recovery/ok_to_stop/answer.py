@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from kafka_unclean_recovery.documents.observation import ObservationJson
 from kafka_unclean_recovery.documents.ok_to_stop import (
     LeadershipJson,
     NotKnownJson,
-    ObservationJson,
     OkToStopJson,
     PredictedJson,
     ScenarioJson,

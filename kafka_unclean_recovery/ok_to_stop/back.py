@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kafka_unclean_recovery.documents.ok_to_stop import (
-    BackAfterStopJson,
-    MissingReplicaJson,
+from kafka_unclean_recovery.documents.observation import (
     ObservationJson,
     ObservedPartitionJson,
     ObservedTopicJson,
 )
+from kafka_unclean_recovery.documents.ok_to_stop import BackAfterStopJson, MissingReplicaJson
 from kafka_unclean_recovery.ok_to_stop.answer import untold_disks
 
 

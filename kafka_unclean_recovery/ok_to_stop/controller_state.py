@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace as with_field
 from uuid import UUID
 
-from kafka_unclean_recovery.documents.ok_to_stop import (
+from kafka_unclean_recovery.documents.observation import (
     ObservationJson,
     ObservedBrokerJson,
     ObservedPartitionJson,

@@ -23,7 +23,7 @@ from kafka_unclean_recovery.cluster.wire.error_codes import (
     NONE,
     UNKNOWN_TOPIC_OR_PARTITION,
 )
-from kafka_unclean_recovery.documents.ok_to_stop import ObservationJson, VoterStateJson
+from kafka_unclean_recovery.documents.observation import ObservationJson, VoterStateJson
 from kafka_unclean_recovery.model import Broker, Cluster, PartitionState, TopicPartition
 from kafka_unclean_recovery.ok_to_stop.observed import (
     Asked,

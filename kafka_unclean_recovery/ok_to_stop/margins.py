@@ -18,7 +18,7 @@ from kafka_unclean_recovery.documents.margin import (
     QuorumMarginJson,
     StandsJson,
 )
-from kafka_unclean_recovery.documents.ok_to_stop import (
+from kafka_unclean_recovery.documents.observation import (
     BY_BROKER,
     ObservationJson,
     ObservedBrokerJson,

@@ -13,7 +13,7 @@ from kafka_unclean_recovery.cluster.requests.describe import (
 )
 from kafka_unclean_recovery.cluster.wire.error_codes import LISTENER_NOT_FOUND, NONE, error_name
 from kafka_unclean_recovery.doctor.releases import ELR_VERSION
-from kafka_unclean_recovery.documents.ok_to_stop import (
+from kafka_unclean_recovery.documents.observation import (
     ObservedBrokerJson,
     ObservedPartitionJson,
     ObservedTopicJson,

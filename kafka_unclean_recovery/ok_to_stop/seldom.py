@@ -20,7 +20,7 @@ from kafka_unclean_recovery.cluster.wire.error_codes import NONE
 from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.doctor.releases import METADATA_VERSION, release_of
-from kafka_unclean_recovery.documents.ok_to_stop import BY_BROKER
+from kafka_unclean_recovery.documents.observation import BY_BROKER
 from kafka_unclean_recovery.kraft_rules.state import (
     MIN_INSYNC_REPLICAS,
     UNCLEAN_LEADER_ELECTION_ENABLE,

@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-from kafka_unclean_recovery.documents.plan import PartitionJson
-from kafka_unclean_recovery.documents.plan_file import document_by_line, plan_row
+from kafka_unclean_recovery.documents.plan import PartitionJson, plan_row
 from kafka_unclean_recovery.documents.post_mortem import (
     ABSENT,
     AllLossesJson,
@@ -25,6 +24,7 @@ from kafka_unclean_recovery.documents.post_mortem import (
 from kafka_unclean_recovery.documents.reading.codec import to_model
 from kafka_unclean_recovery.documents.report import WaitingJson
 from kafka_unclean_recovery.documents.shared import LossJson
+from kafka_unclean_recovery.documents.writing import document_by_line
 from kafka_unclean_recovery.post_mortem.next_steps import next_steps
 from kafka_unclean_recovery.post_mortem.story import (
     AffectedGroup,

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from kafka_unclean_recovery.documents.decision import DecisionJson
 from kafka_unclean_recovery.documents.journal import (
     EVENTS,
     AftercareJson,
     BeginJson,
     CareRowJson,
+    DecisionJson,
     ElectJson,
     ElectRowJson,
     EndJson,

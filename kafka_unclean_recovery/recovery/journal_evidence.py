@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from kafka_unclean_recovery.documents.journal_lines import outcome_fields
-from kafka_unclean_recovery.documents.plan_file import Json, plan_row
+from kafka_unclean_recovery.documents.plan import plan_row
+from kafka_unclean_recovery.documents.writing import Json
 from kafka_unclean_recovery.files.journal import Journal
 from kafka_unclean_recovery.mechanisms import Wishes
 from kafka_unclean_recovery.model import PartitionPlan, PartitionReport, Report

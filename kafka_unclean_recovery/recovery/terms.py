@@ -12,13 +12,16 @@ from kafka_unclean_recovery.model import (
     Outcome,
     OutcomeKind,
     PartitionPlan,
+    ReplicaLog,
     TopicPartition,
 )
 from kafka_unclean_recovery.planning.loss_limits import LossLimits, over_limit
+from kafka_unclean_recovery.planning.losses import loss_under
+from kafka_unclean_recovery.wording import number_text
 
 if TYPE_CHECKING:
-    from kafka_unclean_recovery.documents.approval_file import Approval
-    from kafka_unclean_recovery.documents.plan_reading import PlanFile
+    from kafka_unclean_recovery.documents.approval import Approval
+    from kafka_unclean_recovery.documents.plan import PlanFile
 
 PLAN = "--plan"
 
@@ -48,8 +51,6 @@ class Terms:
         planned = self.plan.partitions.get(plan.state.topic_partition)
         if planned is None:
             return f"{PLAN} has no such partition"
-        from kafka_unclean_recovery.documents.plan_reading import differences
-
         changed = differences(planned, plan)
         return f"not as in {PLAN}: {'; '.join(changed)}; plan again" if changed else None
 
@@ -60,3 +61,43 @@ class Terms:
             "plan_digest": self.plan and self.plan.digest,
             "approval": self.approval and asdict(self.approval),
         }
+
+
+def differences(planned: PartitionPlan, now: PartitionPlan) -> list[str]:
+    """What an election rests on and is not as it was planned, as "leader epoch 7, now 8"."""
+    before, after = _rests_on(planned), _rests_on(now)
+    names = [*before, *(name for name in after if name not in before)]
+    return [
+        f"{name} {before.get(name, 'none')}, now {after.get(name, 'none')}"
+        for name in names
+        if before.get(name) != after.get(name)
+    ]
+
+
+def _rests_on(plan: PartitionPlan) -> dict[str, str]:
+    state, loss = plan.state, loss_under(plan, plan.designated_leader)
+    values = {
+        "topic id": state.topic_id,
+        "leader epoch": str(state.leader_epoch),
+        "replicas": str(list(state.replicas)),
+        "ISR": str(list(state.isr)),
+        "ELR": str(list(state.elr)),
+        "last known ELR": str(list(state.last_known_elr)),
+        "designated leader": str(plan.designated_leader),
+        "certain loss": number_text(loss.certain),
+        "possible loss": number_text(loss.possible),
+        "loss that witnesses tell of": number_text(loss.at_least),
+    }
+    for log in plan.replica_logs:
+        values[f"log of broker {log.broker}:"] = _log_text(log)
+    return values
+
+
+def _log_text(log: ReplicaLog) -> str:
+    words = [
+        "live" if log.live else "not live",
+        f"last written leader epoch {number_text(log.last_written_leader_epoch)}",
+        f"log end offset {number_text(log.log_end_offset)}",
+    ]
+    words += ["suspect"] * (log.suspect is not None) + ["unusable"] * (log.problem is not None)
+    return f"({', '.join(words)})"

@@ -9,12 +9,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from kafka_unclean_recovery.documents.plan_file import (
-    Json,
-    candidate_json,
-    partitions_by_chunk,
-)
+from kafka_unclean_recovery.documents.plan import candidate_json
 from kafka_unclean_recovery.documents.reading.codec import json_text, to_json
+from kafka_unclean_recovery.documents.writing import Json, partitions_by_chunk
 from kafka_unclean_recovery.model import (
     GroupBeyond,
     Loss,

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
-from kafka_unclean_recovery.documents.plan import PartitionJson, PlanJson
-from kafka_unclean_recovery.documents.plan_file import parse_plan
+from kafka_unclean_recovery.documents.plan import PartitionJson, PlanJson, parse_plan
 from kafka_unclean_recovery.documents.reading.codec import decode, decode_newer, to_json, to_model
 from kafka_unclean_recovery.documents.reading.json_text import Place, load_object
 from kafka_unclean_recovery.documents.shared import ReplicaLogJson

@@ -14,8 +14,7 @@ from pathlib import Path
 from kafka_unclean_recovery.documents.reading.codec import decode_newer, to_json, to_model
 from kafka_unclean_recovery.documents.reading.json_text import Place, load_object
 from kafka_unclean_recovery.documents.reading.json_values import each_once
-from kafka_unclean_recovery.documents.replica_info import MetadataJson, WholeDiskJson
-from kafka_unclean_recovery.documents.spark_scan import SparkScanJson
+from kafka_unclean_recovery.documents.replica_info import MetadataJson, SparkScanJson, WholeDiskJson
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.files.plain_files import read_plain
 from kafka_unclean_recovery.mechanisms import ScanMode

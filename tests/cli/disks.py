@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from kafka_unclean_recovery.documents.replica_info_file import replica_info_json
+from kafka_unclean_recovery.documents.replica_info import replica_info_json
 from kafka_unclean_recovery.log_dir.small_files.properties_files import kafka_uuid
 from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.model import (

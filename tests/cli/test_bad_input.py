@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka_unclean_recovery.documents.approval_file import Approval, approval_json
+from kafka_unclean_recovery.documents.approval import Approval, approval_json
 from kafka_unclean_recovery.emulator import Cluster, Options
 from kafka_unclean_recovery.emulator.listener.intercepts import Delay, Interception
 from tests import transcript

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from kafka_unclean_recovery.cli.environment import options_of
-from kafka_unclean_recovery.documents.approval_file import Approval, approval_json
+from kafka_unclean_recovery.documents.approval import Approval, approval_json
 from tests.cli.in_process import ELECTION, RECOVERY, commands, invoke
 from tests.cli.run import RECOVERY as MODULE
 from tests.cli.run import command_line

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from kafka_unclean_recovery.documents.partitions_file import parse_elections
-from kafka_unclean_recovery.documents.plan_file import STOCK_SCRIPT_WARNING, parse_plan
+from kafka_unclean_recovery.documents.manual_recovery import STOCK_SCRIPT_WARNING, parse_elections
+from kafka_unclean_recovery.documents.plan import parse_plan
 from tests.cli.disks import info, log_directory, partition, replica_log, write_info
 from tests.cli.run import RECOVERY, run
 

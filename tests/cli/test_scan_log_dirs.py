@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from kafka_unclean_recovery.documents.replica_info_file import parse_replica_info
+from kafka_unclean_recovery.documents.replica_info import parse_replica_info
 from tests.cli.disks import SEGMENT, log_directory
 from tests.cli.run import RECOVERY, command_line, run
 from tests.log_dir.segments import checkpoint, v2

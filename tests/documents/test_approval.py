@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
-import jsonschema
 import pytest
 
-from kafka_unclean_recovery.documents import approval_file
-from kafka_unclean_recovery.documents.approval_file import Approval, approval_json, parse_approval
+from kafka_unclean_recovery.documents.approval import Approval, approval_json, parse_approval
 from kafka_unclean_recovery.errors import InputError
+from tests.schemas import validated
 
 SIGNED = Approval("sha256:" + "0" * 64, "cluster-1", "alice", "2026-01-02T03:04:05+00:00")
 TEXT = approval_json(SIGNED)
 
 
 def test_an_approval_is_read_as_it_was_written() -> None:
-    schema = Path(approval_file.__file__).parents[1] / "schemas" / "approval-1.schema.json"
-    jsonschema.validate(json.loads(TEXT), json.loads(schema.read_text()))
+    validated(TEXT)
     assert parse_approval(TEXT, "a") == SIGNED
 
 

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from kafka_unclean_recovery.documents.plan_file import plan_digest
-from kafka_unclean_recovery.documents.plan_reading import read_plan
+from kafka_unclean_recovery.documents.plan import read_plan
 from kafka_unclean_recovery.documents.reading.codec import (
     canonical_json,
     compact_json,
@@ -23,6 +22,7 @@ from kafka_unclean_recovery.documents.reading.codec import (
 from kafka_unclean_recovery.documents.reading.json_text import Place, load_object
 from kafka_unclean_recovery.documents.report import ReportJson
 from kafka_unclean_recovery.documents.shared import ReplicaLogJson
+from kafka_unclean_recovery.documents.writing import plan_digest
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.model import ReplicaLog
 from tests.golden import FORMATS, ON_DISK

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from kafka_unclean_recovery.aftercare.journal_line import note_aftercare
-from kafka_unclean_recovery.documents.approval_file import parse_approval
-from kafka_unclean_recovery.documents.plan_file import plan_digest
-from kafka_unclean_recovery.documents.plan_reading import differences, read_plan
-from kafka_unclean_recovery.documents.replica_info_file import parse_replica_info
+from kafka_unclean_recovery.documents.approval import parse_approval
+from kafka_unclean_recovery.documents.plan import read_plan
+from kafka_unclean_recovery.documents.replica_info import parse_replica_info
+from kafka_unclean_recovery.documents.writing import plan_digest
 from kafka_unclean_recovery.files.journal import Journal
 from kafka_unclean_recovery.mechanisms import Dialect, Wishes
 from kafka_unclean_recovery.model import TopicPartition
@@ -22,6 +22,7 @@ from kafka_unclean_recovery.post_mortem.reading import read_post_mortem
 from kafka_unclean_recovery.recovery.group_offsets import Witnesses
 from kafka_unclean_recovery.recovery.journal_evidence import note_decisions, note_verified
 from kafka_unclean_recovery.recovery.observe import Observation
+from kafka_unclean_recovery.recovery.terms import differences
 from kafka_unclean_recovery.recovery.views import Wanted
 from kafka_unclean_recovery.salvage.designated import (
     designated_json,

@@ -19,9 +19,9 @@ from kafka_unclean_recovery.documents.journal_lines import (
     parse,
     unfinished,
 )
-from kafka_unclean_recovery.documents.partitions_file import parse_elections, parse_partitions
-from kafka_unclean_recovery.documents.plan_file import plan_digest
-from kafka_unclean_recovery.documents.replica_info_file import parse_replica_info, replica_info_json
+from kafka_unclean_recovery.documents.manual_recovery import parse_elections, parse_partitions
+from kafka_unclean_recovery.documents.replica_info import parse_replica_info, replica_info_json
+from kafka_unclean_recovery.documents.writing import plan_digest
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.salvage.designated import designated_leaders
 from kafka_unclean_recovery.salvage.replay.checkpoint import read_checkpoint

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_unclean_recovery.documents.partitions_file import (
+from kafka_unclean_recovery.documents.manual_recovery import (
     parse_elections,
     parse_partitions,
     parse_undesignated,

@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import jsonschema
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_unclean_recovery.documents import plan_file
-from kafka_unclean_recovery.documents.partitions_file import parse_elections
-from kafka_unclean_recovery.documents.plan_file import (
+from kafka_unclean_recovery.documents.manual_recovery import (
     STOCK_SCRIPT_WARNING,
     manual_recovery_json,
-    parse_plan,
-    plan_digest,
-    plan_json,
+    parse_elections,
 )
+from kafka_unclean_recovery.documents.plan import parse_plan, plan_json
+from kafka_unclean_recovery.documents.writing import plan_digest
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.model import (
     Candidate,
@@ -37,17 +33,13 @@ from kafka_unclean_recovery.model import (
 )
 from kafka_unclean_recovery.planning.losses import loss_under
 from tests.reports import any_plans
+from tests.schemas import SCHEMAS, validated
 
-SCHEMAS = Path(plan_file.__file__).parents[1] / "schemas"
 CLUSTER = Cluster("cluster-1", {})
 CREATED_AT = "2026-01-02T03:04:05+00:00"
 
 
-def schema(name: str) -> Any:
-    return json.loads((SCHEMAS / f"{name}.schema.json").read_text())
-
-
-PLAN_SCHEMA = jsonschema.Draft202012Validator(schema("plan-1"))
+PLAN_SCHEMA = jsonschema.Draft202012Validator(SCHEMAS["plan-1.schema.json"])
 
 
 def state(topic: str = "orders", partition: int = 0) -> PartitionState:
@@ -86,7 +78,7 @@ def test_the_manual_file_is_the_kips_with_a_partition_a_line() -> None:
 
 def test_the_manual_file_goes_unchanged_into_kafka_elect_leaders() -> None:
     text = manual_recovery_json([plan("foo", 3, 0), plan("foo", 1, 4)])
-    jsonschema.validate(json.loads(text), schema("manual-recovery"))
+    validated(text)
     assert parse_elections(text, "f") == (
         (TopicPartition("foo", 1), 4),
         (TopicPartition("foo", 3), 0),
@@ -105,7 +97,7 @@ def test_the_warning_is_one_line_and_names_both_scripts() -> None:
 
 def test_the_plan_holds_preconditions_ranking_and_logs() -> None:
     document = json.loads(plan_json(CLUSTER, [plan()], CREATED_AT))
-    jsonschema.validate(document, schema("plan-1"))
+    PLAN_SCHEMA.validate(document)
     assert document["cluster_id"] == "cluster-1"
     assert document["created_at"] == CREATED_AT
     (row,) = document["partitions"]
@@ -132,14 +124,14 @@ def test_the_plan_holds_preconditions_ranking_and_logs() -> None:
 def test_the_plan_holds_the_epoch_of_the_brokers_process_where_it_is_told() -> None:
     given = replace(plan(), replica_logs=(replace(log(3, 1500), broker_epoch=17), log(4, 1000)))
     document = json.loads(plan_json(CLUSTER, [given], CREATED_AT))
-    jsonschema.validate(document, schema("plan-1"))
+    PLAN_SCHEMA.validate(document)
     (row,) = document["partitions"]
     assert {log["broker"]: log["broker_epoch"] for log in row["replica_logs"]} == {3: 17, 4: None}
 
 
 def test_a_refused_plan_has_no_loss_but_its_candidates_have() -> None:
     document = json.loads(plan_json(CLUSTER, [plan(designated=None)], CREATED_AT))
-    jsonschema.validate(document, schema("plan-1"))
+    PLAN_SCHEMA.validate(document)
     (row,) = document["partitions"]
     assert row["loss"] == {"certain": None, "possible": None, "at_least": None}
     assert row["refusal"] == "a reassignment is in progress"

@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
-from kafka_unclean_recovery.documents.plan_file import plan_digest, plan_json
-from kafka_unclean_recovery.documents.plan_reading import differences, read_plan
+from kafka_unclean_recovery.documents.plan import plan_json, read_plan
+from kafka_unclean_recovery.documents.writing import plan_digest
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.model import Cluster, Loss, PartitionPlan, TopicPartition
 from kafka_unclean_recovery.recovery.consent import render_consent
+from kafka_unclean_recovery.recovery.terms import differences
 from tests.reports import plan
 
 REFUSED = plan(1, designated=None, refusal="reassigning")

@@ -5,15 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
 from hypothesis import given
 
-from kafka_unclean_recovery.documents import replica_info_file
-from kafka_unclean_recovery.documents.replica_info_file import parse_replica_info, replica_info_json
+from kafka_unclean_recovery.documents.replica_info import parse_replica_info, replica_info_json
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.model import (
@@ -28,11 +26,9 @@ from kafka_unclean_recovery.model import (
     TopicPartition,
 )
 from tests.infos import any_infos
+from tests.schemas import SCHEMAS
 
-_SCHEMA_FILE = (
-    Path(replica_info_file.__file__).parents[1] / "schemas" / "replica-info-1.schema.json"
-)
-SCHEMA = jsonschema.Draft202012Validator(json.loads(_SCHEMA_FILE.read_text()))
+SCHEMA = jsonschema.Draft202012Validator(SCHEMAS["replica-info-1.schema.json"])
 
 INFO = ReplicaInfo(
     cluster_id="cluster-1",

@@ -10,8 +10,8 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from kafka_unclean_recovery.documents.plan_file import plan_digest
-from kafka_unclean_recovery.documents.replica_info_file import replica_info_json
+from kafka_unclean_recovery.documents.replica_info import replica_info_json
+from kafka_unclean_recovery.documents.writing import plan_digest
 from tests.cli.disks import info, partition, replica_log
 from tests.hostile.odd import TEXTS
 from tests.salvage.batches import numbered

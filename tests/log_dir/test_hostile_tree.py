@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from kafka_unclean_recovery.documents.replica_info_file import parse_replica_info, replica_info_json
+from kafka_unclean_recovery.documents.replica_info import parse_replica_info, replica_info_json
 from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
 from kafka_unclean_recovery.log_dir.scan import scan_log_directories
 from kafka_unclean_recovery.mechanisms import ScanMode

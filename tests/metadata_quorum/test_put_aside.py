@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from kafka_unclean_recovery.documents.plan_file import plan_digest
-from kafka_unclean_recovery.documents.quorum_plan_file import read_quorum_plan
+from kafka_unclean_recovery.documents.quorum import read_quorum_plan
 from kafka_unclean_recovery.documents.reading.codec import to_json
 from kafka_unclean_recovery.documents.reading.json_text import JsonObject
+from kafka_unclean_recovery.documents.writing import plan_digest
 from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
 from kafka_unclean_recovery.metadata_quorum.document import render_verify
 from kafka_unclean_recovery.metadata_quorum.proof import verdict

@@ -15,9 +15,8 @@ from pathlib import Path
 import pytest
 
 from kafka_unclean_recovery.cli.terms import user_name
-from kafka_unclean_recovery.documents.approval_file import Approval, approval_json
-from kafka_unclean_recovery.documents.quorum import QuorumPlanJson
-from kafka_unclean_recovery.documents.quorum_plan_file import read_quorum_plan
+from kafka_unclean_recovery.documents.approval import Approval, approval_json
+from kafka_unclean_recovery.documents.quorum import QuorumPlanJson, read_quorum_plan
 from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
 from kafka_unclean_recovery.log_dir.small_files.properties_files import parse_meta_properties
 from kafka_unclean_recovery.metadata_quorum.copies import Copy, read_copy

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from kafka_unclean_recovery.documents.approval_file import approval_json, parse_approval
+from kafka_unclean_recovery.documents.approval import approval_json, parse_approval
 from kafka_unclean_recovery.emulator import Cluster, Options, Settings
 from tests.real.cli import ELECTION
 from tests.real.tap import ELECT_LEADERS, Gate, tapped

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka_unclean_recovery.documents.replica_info_file import parse_replica_info
+from kafka_unclean_recovery.documents.replica_info import parse_replica_info
 from kafka_unclean_recovery.emulator import Cluster, Options
 from kafka_unclean_recovery.emulator.listener.intercepts import Delay
 from tests.cli.test_scan_log_dirs import endless  # noqa: F401 - a fixture

@@ -85,8 +85,8 @@ HELD = {
     ),
     "documents/reading/codec": Held(_CODEC),
     "documents/reading/json_values": Held(_CODEC),
-    "documents/plan_reading": Held((*_CODEC, "tests/documents/test_plan_file.py")),
-    "documents/replica_info_file": Held((*_CODEC, "tests/documents/test_replica_info.py")),
+    "documents/plan": Held((*_CODEC, "tests/documents/test_plan_file.py")),
+    "documents/replica_info": Held((*_CODEC, "tests/documents/test_replica_info.py")),
     "transport/electing": Held(_RUNS, (_HONEST, *_MISSION)),
     "transport/reorder_elector": Held((), (_HONEST, *_MISSION)),
     "transport/replica_order": Held(

@@ -10,7 +10,7 @@ from itertools import count
 from random import Random
 from typing import Protocol, cast
 
-from kafka_unclean_recovery.documents.ok_to_stop import (
+from kafka_unclean_recovery.documents.observation import (
     ObservationJson,
     ObservedBrokerJson,
     ObservedPartitionJson,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kafka_unclean_recovery.documents.margin import MarginJson
-from kafka_unclean_recovery.documents.ok_to_stop import ObservationJson
+from kafka_unclean_recovery.documents.observation import ObservationJson
 from kafka_unclean_recovery.ok_to_stop.margins import document, margins, quorum_margin
 
 

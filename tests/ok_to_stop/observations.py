@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from kafka_unclean_recovery.documents.ok_to_stop import (
+from kafka_unclean_recovery.documents.observation import (
     ObservationJson,
     ObservedBrokerJson,
     ObservedPartitionJson,

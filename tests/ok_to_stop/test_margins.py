@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kafka_unclean_recovery.documents.margin import QuorumMarginJson
-from kafka_unclean_recovery.documents.ok_to_stop import ObservedTopicJson
+from kafka_unclean_recovery.documents.observation import ObservedTopicJson
 from kafka_unclean_recovery.model import TopicPartition
 from kafka_unclean_recovery.ok_to_stop.margin_text import margin_metrics, render_margin
 from kafka_unclean_recovery.ok_to_stop.margins import (

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from kafka_unclean_recovery.documents.ok_to_stop import (
+from kafka_unclean_recovery.documents.observation import (
     ObservationJson,
     ObservedPartitionJson,
     ObservedTopicJson,
-    OkToStopJson,
 )
+from kafka_unclean_recovery.documents.ok_to_stop import OkToStopJson
 from kafka_unclean_recovery.ok_to_stop.answer import Question, answer
 from tests.ok_to_stop.observations import cluster, partition, topic
 

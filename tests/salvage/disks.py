@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from uuid import UUID
 
-from kafka_unclean_recovery.documents.plan_file import plan_json
+from kafka_unclean_recovery.documents.plan import plan_json
 from kafka_unclean_recovery.model import (
     Cluster,
     EpochLineage,

@@ -19,7 +19,8 @@ from kafka_unclean_recovery.cli.command import carry_out
 from kafka_unclean_recovery.cli.commands.spark_plan import Options
 from kafka_unclean_recovery.cli.commands.whole_program import app
 from kafka_unclean_recovery.cli.runs.spark_plan import plan
-from kafka_unclean_recovery.documents.plan_file import manual_recovery_json, parse_plan, plan_json
+from kafka_unclean_recovery.documents.manual_recovery import manual_recovery_json
+from kafka_unclean_recovery.documents.plan import parse_plan, plan_json
 from kafka_unclean_recovery.model import Cluster, PartitionReport, ReplicaInfo
 from kafka_unclean_recovery.planning.merged_scans import merge_infos
 from kafka_unclean_recovery.planning.offline_plan import plan_from_disks

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from kafka_unclean_recovery.documents.replica_info_file import replica_info_json
+from kafka_unclean_recovery.documents.replica_info import replica_info_json
 from kafka_unclean_recovery.log_dir.scan import scan_log_directories
 from kafka_unclean_recovery.log_dir.tree import Location
 from kafka_unclean_recovery.mechanisms import ScanMode

@@ -18,10 +18,9 @@ from kafka_unclean_recovery.cli.terminal.console import (
     write_new,
 )
 from kafka_unclean_recovery.cli.terms import user_name
-from kafka_unclean_recovery.documents.approval_file import Approval, approval_json
-from kafka_unclean_recovery.documents.plan_reading import read_plan
-from kafka_unclean_recovery.documents.quorum import QuorumPlanJson
-from kafka_unclean_recovery.documents.quorum_plan_file import is_quorum_plan, read_quorum_plan
+from kafka_unclean_recovery.documents.approval import Approval, approval_json
+from kafka_unclean_recovery.documents.plan import read_plan
+from kafka_unclean_recovery.documents.quorum import QuorumPlanJson, is_quorum_plan, read_quorum_plan
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.recovery.consent import render_consent
 from kafka_unclean_recovery.shown import shown_lines

@@ -27,7 +27,7 @@ from kafka_unclean_recovery.cluster.requests.controller_requests import (
     left_out,
 )
 from kafka_unclean_recovery.cluster.wire.error_codes import ELECTION_NOT_NEEDED, NONE, error_name
-from kafka_unclean_recovery.documents.partitions_file import (
+from kafka_unclean_recovery.documents.manual_recovery import (
     check_topic,
     parse_elections,
     parse_undesignated,

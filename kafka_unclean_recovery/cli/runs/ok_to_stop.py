@@ -21,12 +21,8 @@ from kafka_unclean_recovery.cli.terminal.console import (
 )
 from kafka_unclean_recovery.cluster.requests.describe import RequestFailed
 from kafka_unclean_recovery.deadline import Deadline
-from kafka_unclean_recovery.documents.observation_file import read_observation
-from kafka_unclean_recovery.documents.ok_to_stop import (
-    BackAfterStopJson,
-    ObservationJson,
-    OkToStopJson,
-)
+from kafka_unclean_recovery.documents.observation import ObservationJson, read_observation
+from kafka_unclean_recovery.documents.ok_to_stop import BackAfterStopJson, OkToStopJson
 from kafka_unclean_recovery.documents.reading.codec import json_line
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.ok_to_stop.answer import Question, answer, largest_set

@@ -21,8 +21,7 @@ from kafka_unclean_recovery.cli.terminal.console import (
 from kafka_unclean_recovery.cli.terminal.scan_watch import Signals
 from kafka_unclean_recovery.cli.terms import approval_of
 from kafka_unclean_recovery.documents.journal_lines import JournalError
-from kafka_unclean_recovery.documents.quorum import QuorumPlanJson
-from kafka_unclean_recovery.documents.quorum_plan_file import read_quorum_plan
+from kafka_unclean_recovery.documents.quorum import QuorumPlanJson, read_quorum_plan
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.files.journal import Journal
 from kafka_unclean_recovery.files.state_directory import new_path

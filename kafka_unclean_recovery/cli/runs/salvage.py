@@ -18,7 +18,7 @@ from kafka_unclean_recovery.cli.terminal.console import (
 )
 from kafka_unclean_recovery.cli.terminal.log_format import context_of_command
 from kafka_unclean_recovery.cli.terminal.scan_watch import ScanWatch
-from kafka_unclean_recovery.documents.partitions_file import parse_elections
+from kafka_unclean_recovery.documents.manual_recovery import parse_elections
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
 from kafka_unclean_recovery.log_dir.watching import Stopped

@@ -17,7 +17,7 @@ from kafka_unclean_recovery.cli.terminal.console import (
     write_new,
 )
 from kafka_unclean_recovery.cli.terminal.scan_watch import ScanWatch
-from kafka_unclean_recovery.documents.replica_info_file import replica_info_json
+from kafka_unclean_recovery.documents.replica_info import replica_info_json
 from kafka_unclean_recovery.model import ReplicaInfo
 from kafka_unclean_recovery.report.run_metrics import scan_metrics
 from kafka_unclean_recovery.report.scan_table import render_replica_info

@@ -16,11 +16,9 @@ from kafka_unclean_recovery.cli.runs.plan import LEFTOVERS, UNPLANNED, refuse_st
 from kafka_unclean_recovery.cli.selection import broker_ids
 from kafka_unclean_recovery.cli.spark_session import SparkWatch, check_installed, session_for
 from kafka_unclean_recovery.cli.terminal.console import Console, check_output, write_new_chunks
-from kafka_unclean_recovery.documents.plan_file import (
-    STOCK_SCRIPT_WARNING,
-    partitions_by_chunk,
-    plan_chunks,
-)
+from kafka_unclean_recovery.documents.manual_recovery import STOCK_SCRIPT_WARNING
+from kafka_unclean_recovery.documents.plan import plan_chunks
+from kafka_unclean_recovery.documents.writing import partitions_by_chunk
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.log_dir.watching import Stopped
 from kafka_unclean_recovery.model import ReplicaInfo

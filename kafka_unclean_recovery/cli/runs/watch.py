@@ -13,7 +13,7 @@ from kafka_unclean_recovery.cli.session import Session, run
 from kafka_unclean_recovery.cli.terminal.console import Console
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.documents.margin import MarginJson
-from kafka_unclean_recovery.documents.ok_to_stop import ObservationJson
+from kafka_unclean_recovery.documents.observation import ObservationJson
 from kafka_unclean_recovery.documents.reading.codec import json_line
 from kafka_unclean_recovery.ok_to_stop.looking import Look, QuorumState
 from kafka_unclean_recovery.ok_to_stop.margin_text import margin_metrics, render_margin

@@ -13,12 +13,12 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Literal
 
-from kafka_unclean_recovery.documents.checkpoint import BeginJson, ProgressJson
 from kafka_unclean_recovery.documents.reading.codec import decode_newer, json_line
 from kafka_unclean_recovery.documents.reading.json_text import JsonObject, Place, load_object
 from kafka_unclean_recovery.documents.reading.json_values import a_choice
+from kafka_unclean_recovery.documents.values import Entry, Int32, Int64
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.files.locking import lock
 from kafka_unclean_recovery.files.plain_files import read_plain, whole
@@ -32,6 +32,33 @@ _LARGEST = 256 << 20
 
 Key = tuple[TopicPartition, str]
 """A saved partition, and the topic that its records go to."""
+
+
+class BeginJson(Entry, frozen=True, kw_only=True):
+    """The first line.
+
+    salvage: The digest of the salvage that is replayed.
+    """
+
+    format_version: Literal[1] = 1
+    kind: Literal["salvage-replay"] = "salvage-replay"
+    salvage: str
+
+
+class ProgressJson(Entry, frozen=True):
+    """How far one partition is, in any later line.
+
+    target: The topic that its records go to.
+    next_offset: An end in the target, exclusive.
+    done: The position up to which all is in the target, three numbers, by fate.
+    """
+
+    topic: str
+    partition: Int32
+    target: str
+    target_topic_id: str
+    next_offset: Int64
+    done: dict[str, tuple[int, ...]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kafka_unclean_recovery.documents.plan_file import document_by_line
 from kafka_unclean_recovery.documents.printed import ReplayedJson, SalvageReplayJson
+from kafka_unclean_recovery.documents.writing import document_by_line
 from kafka_unclean_recovery.salvage.replay.run import Work
 from kafka_unclean_recovery.salvage.replay.table import refusals
 from kafka_unclean_recovery.salvage.replay.target import alterations

@@ -11,7 +11,8 @@ from typing import Any
 
 import pyarrow
 
-from kafka_unclean_recovery.documents.plan_file import leader_line, plan_line
+from kafka_unclean_recovery.documents.manual_recovery import leader_line
+from kafka_unclean_recovery.documents.plan import plan_line
 from kafka_unclean_recovery.model import PartitionInfo, PartitionReport, ReplicaInfo, WholeDisk
 from kafka_unclean_recovery.planning.merged_scans import merge_infos, with_gone_row
 from kafka_unclean_recovery.planning.offline_plan import plan_from_disks

@@ -80,14 +80,14 @@ def strangers(planned: Planned) -> tuple[list[int], list[int]]:
 
 
 def leader_lines(planned: Planned) -> Iterator[tuple[str, str]]:
-    """Return what plan_file.leader_line returns, many lines at a time, by topic and partition."""
+    """Return leader lines of the KIP's file, many at a time, by topic and partition."""
     rows = planned.plans.where(F.col("designated_leader").isNotNull())
     ordered = rows.select(*KEY, "designated_leader").orderBy(*KEY)
     return _texts(ordered.mapInArrow(on_executors(f"{_ROWS}:leader_lines"), TEXT))
 
 
 def plan_lines(planned: Planned) -> Iterator[tuple[str, str]]:
-    """Return what plan_file.plan_line returns, many lines at a time, by topic and partition."""
+    """Return lines of the rich plan as `plan_line` does, many at a time, by topic and partition."""
     ordered = group(planned.replicas, planned.partitions).orderBy(*KEY)
     work = on_executors(f"{_ROWS}:plan_lines", _settings(planned))
     return _texts(ordered.mapInArrow(work, TEXT))

@@ -1,0 +1,56 @@
+"""Documents as text: their partitions a line each, and a digest over all of it. Pure."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+from msgspec import Struct
+
+from kafka_unclean_recovery.documents.reading.codec import canonical_json, json_text, to_json
+
+Json = dict[str, object]
+"""A JSON object under construction."""
+
+
+def partitions_by_line(head: Json, rows: Iterable[Json], tail: Json) -> str:
+    """One JSON object: `head`, then "partitions" with a line for each row, then `tail`.
+
+    Quick to write and to grep; rows are taken one at a time, so that they need not all exist.
+    """
+    return "".join(partitions_by_chunk(head, map(json_text, rows), lambda: tail))
+
+
+def document_by_line(document: Struct) -> str:
+    """The same of a whole document, whose "partitions" come last."""
+    head = to_json(document)
+    rows = head.pop("partitions")
+    return partitions_by_line(head, rows, {})
+
+
+def partitions_by_chunk(
+    head: Json, chunks: Iterable[str], tail: Callable[[], Json]
+) -> Iterator[str]:
+    """The same bit by bit; chunks: lines, or many joined by ",\n". `tail` is asked last."""
+    before = "".join(f"{json.dumps(key)}: {json.dumps(value)},\n" for key, value in head.items())
+    yield f'{{{before}"partitions": ['
+    end = "]"
+    for chunk in chunks:
+        yield f"\n{chunk}" if end == "]" else f",\n{chunk}"
+        end = "\n]"
+    after = "".join(f",\n{json.dumps(key)}: {json.dumps(value)}" for key, value in tail().items())
+    yield f"{end}{after}}}\n"
+
+
+def plan_digest(document: Mapping[str, object]) -> str:
+    """The text "sha256:" and the hex digest of `document` without its "digest".
+
+    Hashed is the canonical form.
+    """
+    rest = {key: value for key, value in document.items() if key != "digest"}
+    return _digest(hashlib.sha256(canonical_json(rest).encode("ascii")))
+
+
+def _digest(hashed: hashlib._Hash) -> str:
+    return f"sha256:{hashed.hexdigest()}"
