@@ -31,7 +31,7 @@ from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
 from kafka_unclean_recovery.log_dir.scan import scan_log_directories
 from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.spark.scan.job import Asked, Home
-from kafka_unclean_recovery.spark.scan.run import scan
+from kafka_unclean_recovery.spark.scan.scan_disks import scan
 from kafka_unclean_recovery.spark.scan.tasks import numbers, run_tasks, told
 from kafka_unclean_recovery.spark.session import session
 from tests.log_dir.replica_directories import Log, Segment, file_name, write_log_directory

@@ -89,12 +89,12 @@ from kafka_unclean_recovery.salvage.designated import Designated
 from kafka_unclean_recovery.salvage.layout import Place
 from kafka_unclean_recovery.salvage.manifest import Manifest, manifest_json
 from kafka_unclean_recovery.salvage.offsets.commits import SavedCommit
+from kafka_unclean_recovery.salvage.offsets.commits_table import render_offsets_json
 from kafka_unclean_recovery.salvage.offsets.resets import Decision, Reset
-from kafka_unclean_recovery.salvage.offsets.table import render_offsets_json
 from kafka_unclean_recovery.salvage.ranges import NO_EPOCH, Lost
 from kafka_unclean_recovery.salvage.raw_segments import RawSegment
+from kafka_unclean_recovery.salvage.replay.replay_partition import Work
 from kafka_unclean_recovery.salvage.replay.report import render_json as replay_json
-from kafka_unclean_recovery.salvage.replay.run import Work
 from kafka_unclean_recovery.salvage.replay.saved import SavedPartition
 from kafka_unclean_recovery.salvage.replay.target import TargetCounts
 from kafka_unclean_recovery.salvage.replica import Salvaged
@@ -307,7 +307,7 @@ HEAD = ScanHead("cluster-1", AT, ScanMode.RECOVER, (1, 2), 3, 812, ("/data2: lef
 
 def _spark_salvage() -> str:
     # Imported for this document alone: it imports pyspark.
-    from kafka_unclean_recovery.spark.salvage.run import Totals
+    from kafka_unclean_recovery.spark.salvage.salvage_replicas import Totals
 
     return totals_json(Totals(3, 2, 4096, 500, 1, "the log ends early", ["left out"]), "cluster-1")
 

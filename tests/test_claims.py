@@ -30,9 +30,12 @@ WATCHED = [
         for name in ("broker_return", "dead_leaders", "disk_findings")
     ),
     *(f"{PACKAGE}/planning/{name}.py" for name in ("election_rules", "findings", "loss_limits")),
-    *(f"{PACKAGE}/aftercare/{name}.py" for name in ("result", "returning", "table")),
+    *(f"{PACKAGE}/aftercare/{name}.py" for name in ("result", "returning", "care_table")),
     *(f"{PACKAGE}/before_start/{name}.py" for name in ("absent", "advice", "electing")),
-    *(f"{PACKAGE}/before_start/{name}.py" for name in ("following", "judging", "result", "table")),
+    *(
+        f"{PACKAGE}/before_start/{name}.py"
+        for name in ("following", "judging", "result", "start_table")
+    ),
     *(f"{PACKAGE}/planning/{name}.py" for name in ("led_on_return", "member_findings")),
     *(f"{PACKAGE}/planning/{name}.py" for name in ("self_election", "start_cuts")),
     *(f"{PACKAGE}/cli/runs/{name}.py" for name in ("salvage_replay", "unclean_recovery")),

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from kafka_unclean_recovery.emulator.announced import announced
 from kafka_unclean_recovery.emulator.apis.api import Api, Context
-from kafka_unclean_recovery.emulator.apis.table import apis
+from kafka_unclean_recovery.emulator.apis.supported import apis
 from kafka_unclean_recovery.emulator.broker.broker import Broker, Process
 from kafka_unclean_recovery.emulator.control.running import Control
 from kafka_unclean_recovery.emulator.disks.damage import Damage, Damaged, corrupt

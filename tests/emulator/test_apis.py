@@ -38,7 +38,7 @@ from kafka.protocol.producer.transaction import InitProducerIdRequest
 
 from kafka_unclean_recovery.emulator import Cluster, Options
 from kafka_unclean_recovery.emulator import apis as apis_package
-from kafka_unclean_recovery.emulator.apis.table import apis
+from kafka_unclean_recovery.emulator.apis.supported import apis
 from kafka_unclean_recovery.kraft_rules.releases import KAFKA_4_3_1, KIP_966
 from kafka_unclean_recovery.kraft_rules.topic_configs import TOPIC_CONFIGS
 from kafka_unclean_recovery.mechanisms import EMULATOR_FEATURE, Dialect
@@ -127,7 +127,7 @@ def _latest(cluster: Cluster, broker: int, asker: int) -> tuple[int, int, int]:
 
 def test_the_table_is_the_listing_of_the_files() -> None:
     directory = Path(str(apis_package.__file__)).parent
-    listed = {path.stem for path in directory.glob("*.py")} - {"__init__", "api", "table"}
+    listed = {path.stem for path in directory.glob("*.py")} - {"__init__", "api", "supported"}
     named = {api.name for api in apis(KIP_966, Dialect.KIP_966).values()}
     assert {stem.replace("_", "") for stem in listed} == {name.lower() for name in named}
 

@@ -13,7 +13,7 @@ from kafka.protocol.producer.produce import ProduceRequest
 
 from kafka_unclean_recovery.cluster.wire import frames
 from kafka_unclean_recovery.emulator import Cluster, Options
-from kafka_unclean_recovery.emulator.apis.table import apis
+from kafka_unclean_recovery.emulator.apis.supported import apis
 from kafka_unclean_recovery.emulator.listener import wire
 from kafka_unclean_recovery.emulator.listener.failure_answers import failed
 from kafka_unclean_recovery.emulator.listener.intercepts import Close, Delay, Fail, NoAnswer, Seen

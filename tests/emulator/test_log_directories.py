@@ -8,7 +8,7 @@ import pytest
 from kafka.protocol.admin.cluster import AlterReplicaLogDirsRequest
 
 from kafka_unclean_recovery.emulator import Cluster, Options
-from kafka_unclean_recovery.emulator.apis.table import apis
+from kafka_unclean_recovery.emulator.apis.supported import apis
 from kafka_unclean_recovery.emulator.broker.broker import Process
 from kafka_unclean_recovery.emulator.disks.data_directory import open_cluster
 from kafka_unclean_recovery.emulator.emulation import Emulation, Settings

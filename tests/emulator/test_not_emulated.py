@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from kafka_unclean_recovery.emulator.apis.table import NOT_EMULATED
+from kafka_unclean_recovery.emulator.apis.supported import NOT_EMULATED
 
 TESTS = Path(__file__).parent.parent
 MARK = "pytest.mark.not_emulated"

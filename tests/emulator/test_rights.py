@@ -32,7 +32,7 @@ from kafka.protocol.producer.produce import ProduceRequest
 from kafka.protocol.producer.transaction import InitProducerIdRequest
 
 from kafka_unclean_recovery.emulator import Cluster, Security
-from kafka_unclean_recovery.emulator.apis.table import apis
+from kafka_unclean_recovery.emulator.apis.supported import apis
 from kafka_unclean_recovery.emulator.security.authorizing import RULES
 from kafka_unclean_recovery.emulator.security.rights import Operation, Resource, Rights, parse_right
 from kafka_unclean_recovery.kraft_rules.releases import KIP_966

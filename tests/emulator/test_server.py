@@ -12,7 +12,7 @@ import pytest
 from kafka.protocol.metadata import ApiVersionsRequest
 
 from kafka_unclean_recovery.emulator import Cluster, core
-from kafka_unclean_recovery.emulator.apis.table import apis
+from kafka_unclean_recovery.emulator.apis.supported import apis
 from kafka_unclean_recovery.emulator.broker.broker import Process
 from kafka_unclean_recovery.kraft_rules.releases import KIP_966
 from kafka_unclean_recovery.mechanisms import Dialect

@@ -25,7 +25,7 @@ from kafka.protocol.producer.produce import ProduceRequest
 from kafka_unclean_recovery.cluster.wire.frames import encode_request
 from kafka_unclean_recovery.emulator import Cluster, Options
 from kafka_unclean_recovery.emulator.apis.api import Context
-from kafka_unclean_recovery.emulator.apis.table import apis
+from kafka_unclean_recovery.emulator.apis.supported import apis
 from kafka_unclean_recovery.emulator.listener import request_shape
 from kafka_unclean_recovery.emulator.listener.server import Listener
 from kafka_unclean_recovery.emulator.security.channel import Incoming

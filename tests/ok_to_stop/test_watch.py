@@ -15,7 +15,7 @@ import pytest
 from kafka_unclean_recovery.cluster.wire.error_codes import UNKNOWN_SERVER_ERROR
 from kafka_unclean_recovery.emulator import Cluster, Options
 from kafka_unclean_recovery.emulator.apis.describe_configs import TOPIC
-from kafka_unclean_recovery.emulator.apis.table import MODULES
+from kafka_unclean_recovery.emulator.apis.supported import MODULES
 from kafka_unclean_recovery.emulator.listener.intercepts import (
     Close,
     Delay,

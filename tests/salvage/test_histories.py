@@ -20,7 +20,7 @@ from kafka_unclean_recovery.salvage.designated import designated_leaders
 from kafka_unclean_recovery.salvage.parquet import RecordsFile
 from kafka_unclean_recovery.salvage.records import decode
 from kafka_unclean_recovery.salvage.replica import Output, Salvaged
-from kafka_unclean_recovery.salvage.run import find_replicas, salvage_replicas
+from kafka_unclean_recovery.salvage.salvage_disks import find_replicas, salvage_replicas
 from tests.salvage.batches import CODECS, batch
 from tests.salvage.disks import disk, plan_text
 from tests.salvage.histories import two_histories

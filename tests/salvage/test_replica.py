@@ -19,7 +19,7 @@ from kafka_unclean_recovery.salvage.designated import DesignatedLeaders, designa
 from kafka_unclean_recovery.salvage.layout import Place
 from kafka_unclean_recovery.salvage.parquet import RecordsFile
 from kafka_unclean_recovery.salvage.replica import Output, Salvaged
-from kafka_unclean_recovery.salvage.run import find_replicas, salvage_replicas
+from kafka_unclean_recovery.salvage.salvage_disks import find_replicas, salvage_replicas
 from kafka_unclean_recovery.salvage.transactions import Ending
 from tests.log_dir.segments import v2
 from tests.salvage.batches import batch, marker, numbered

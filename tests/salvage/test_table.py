@@ -9,7 +9,7 @@ from kafka_unclean_recovery.salvage.manifest import Manifest
 from kafka_unclean_recovery.salvage.ranges import Lost
 from kafka_unclean_recovery.salvage.raw_segments import RawSegment
 from kafka_unclean_recovery.salvage.replica import Salvaged
-from kafka_unclean_recovery.salvage.table import render_salvage
+from kafka_unclean_recovery.salvage.salvage_table import render_salvage
 from kafka_unclean_recovery.salvage.transactions import Ending
 
 ORDERS = TopicPartition("orders", 0)

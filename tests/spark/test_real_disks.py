@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 
 from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.spark.scan.job import Home
-from kafka_unclean_recovery.spark.scan.run import scan
+from kafka_unclean_recovery.spark.scan.scan_disks import scan
 from tests.real.disks_recipe import disks_at_rest
 from tests.real.releases import AND_THE_OLDEST
 from tests.spark.scans import asked, in_one_process, info_in

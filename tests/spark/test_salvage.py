@@ -34,11 +34,11 @@ from kafka_unclean_recovery.salvage.designated import (
 from kafka_unclean_recovery.salvage.manifest import replica_line
 from kafka_unclean_recovery.salvage.parquet import RecordsFile
 from kafka_unclean_recovery.salvage.replica import Output
-from kafka_unclean_recovery.salvage.run import find_replicas
-from kafka_unclean_recovery.salvage.run import salvage_replicas as salvage_here
+from kafka_unclean_recovery.salvage.salvage_disks import find_replicas
+from kafka_unclean_recovery.salvage.salvage_disks import salvage_replicas as salvage_here
 from kafka_unclean_recovery.spark.running import Unwatched
-from kafka_unclean_recovery.spark.salvage.run import How, Tables, Totals
-from kafka_unclean_recovery.spark.salvage.run import salvage as salvage_by_spark
+from kafka_unclean_recovery.spark.salvage.salvage_replicas import How, Tables, Totals
+from kafka_unclean_recovery.spark.salvage.salvage_replicas import salvage as salvage_by_spark
 from kafka_unclean_recovery.spark.tables import (
     PARTITIONS,
     REPLICAS,

@@ -12,9 +12,9 @@ from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.log_dir.watching import Progress
 from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.planning.started_replica import GONE
-from kafka_unclean_recovery.spark.scan import run as bulk
+from kafka_unclean_recovery.spark.scan import scan_disks as bulk
 from kafka_unclean_recovery.spark.scan.job import Home
-from kafka_unclean_recovery.spark.scan.run import scan
+from kafka_unclean_recovery.spark.scan.scan_disks import scan
 from tests.log_dir.test_histories import formatted_anew
 from tests.log_dir.test_scan import log_directory
 from tests.metadata_quorum.disks import static_log, write_node

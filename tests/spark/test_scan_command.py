@@ -22,7 +22,7 @@ from kafka_unclean_recovery.cli.terminal.console import Console
 from kafka_unclean_recovery.log_dir.watching import Progress
 from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.spark.scan.job import Home
-from kafka_unclean_recovery.spark.scan.run import scan as scan_in_session
+from kafka_unclean_recovery.spark.scan.scan_disks import scan as scan_in_session
 from tests.cli.run import RECOVERY, command_line, run
 from tests.log_dir.test_scan import log_directory
 from tests.real.waiting import wait_until

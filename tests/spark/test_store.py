@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 
 from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.spark.scan.job import Asked, Home
-from kafka_unclean_recovery.spark.scan.run import scan
+from kafka_unclean_recovery.spark.scan.scan_disks import scan
 from kafka_unclean_recovery.stores.location import location_of
 from kafka_unclean_recovery.stores.store_options import StoreOptions
 from tests.spark.scans import in_one_process, info_in

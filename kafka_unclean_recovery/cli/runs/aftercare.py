@@ -10,6 +10,7 @@ from itertools import islice
 from pathlib import Path
 
 from kafka_unclean_recovery import __version__
+from kafka_unclean_recovery.aftercare.care_table import render_aftercare, summary
 from kafka_unclean_recovery.aftercare.comparing import with_returning
 from kafka_unclean_recovery.aftercare.ending import Ended, end_transactions
 from kafka_unclean_recovery.aftercare.journal_line import note_aftercare
@@ -21,7 +22,6 @@ from kafka_unclean_recovery.aftercare.report import render_json
 from kafka_unclean_recovery.aftercare.result import Aftercare, aftercare_metrics, with_lost
 from kafka_unclean_recovery.aftercare.returning import advice
 from kafka_unclean_recovery.aftercare.share_groups import set_back
-from kafka_unclean_recovery.aftercare.table import render_aftercare, summary
 from kafka_unclean_recovery.aftercare.transactions import Hanging
 from kafka_unclean_recovery.aftercare.watching import IN_A_ROW, watch
 from kafka_unclean_recovery.cli import metrics_file

@@ -14,7 +14,7 @@ from kafka_unclean_recovery.before_start.offline import from_disks
 from kafka_unclean_recovery.before_start.replica import OwnDisk
 from kafka_unclean_recovery.before_start.report import render_json
 from kafka_unclean_recovery.before_start.result import BeforeStart, before_start_metrics
-from kafka_unclean_recovery.before_start.table import render_before_start
+from kafka_unclean_recovery.before_start.start_table import render_before_start
 from kafka_unclean_recovery.cli import metrics_file
 from kafka_unclean_recovery.cli.commands.before_start import Options
 from kafka_unclean_recovery.cli.disk_sources import Sources, read_sources

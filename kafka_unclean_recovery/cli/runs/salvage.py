@@ -28,14 +28,14 @@ from kafka_unclean_recovery.salvage.earlier import Earlier, earlier_scans
 from kafka_unclean_recovery.salvage.manifest import Manifest, manifest_json
 from kafka_unclean_recovery.salvage.output_directory import new_directory, write_manifest
 from kafka_unclean_recovery.salvage.replica import OpenRecords, Output, Salvaged
-from kafka_unclean_recovery.salvage.run import (
+from kafka_unclean_recovery.salvage.salvage_disks import (
     Source,
     find_named,
     find_replicas,
     order,
     salvage_replicas,
 )
-from kafka_unclean_recovery.salvage.table import render_salvage
+from kafka_unclean_recovery.salvage.salvage_table import render_salvage
 
 _RAW_ONLY = ", or give --raw-only for the segment files alone"
 _NO_REPLICA = "no replica here but the designated leader's"

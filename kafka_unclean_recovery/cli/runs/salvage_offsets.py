@@ -24,10 +24,10 @@ from kafka_unclean_recovery.cluster.wire.errors import (
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.model import TopicPartition
 from kafka_unclean_recovery.salvage.offsets.commits import SavedCommit, newest_commits
+from kafka_unclean_recovery.salvage.offsets.commits_table import render_offsets, render_offsets_json
 from kafka_unclean_recovery.salvage.offsets.groups import bring_back, read_now
 from kafka_unclean_recovery.salvage.offsets.lineage import epoch_ends
 from kafka_unclean_recovery.salvage.offsets.resets import Asked, Decision, Reset, resets
-from kafka_unclean_recovery.salvage.offsets.table import render_offsets, render_offsets_json
 from kafka_unclean_recovery.salvage.replay.client_settings import load_settings
 from kafka_unclean_recovery.salvage.replay.parquet import read_records
 from kafka_unclean_recovery.salvage.replay.producing import TIMEOUT, NotReached, ProducingFailed

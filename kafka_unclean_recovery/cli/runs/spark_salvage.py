@@ -28,7 +28,7 @@ from kafka_unclean_recovery.log_dir.watching import Stopped
 from kafka_unclean_recovery.salvage.designated import DesignatedLeaders
 
 if TYPE_CHECKING:
-    from kafka_unclean_recovery.spark.salvage.run import Totals
+    from kafka_unclean_recovery.spark.salvage.salvage_replicas import Totals
 
 
 def salvage(console: Console, options: Options) -> int:
@@ -64,7 +64,7 @@ def salvage(console: Console, options: Options) -> int:
 def _run(options: Options, leaders: DesignatedLeaders, watch: SparkWatch) -> Totals:
     from kafka_unclean_recovery.salvage.output_directory import new_directory
     from kafka_unclean_recovery.spark.plan.merging import read_scans
-    from kafka_unclean_recovery.spark.salvage.run import How, read_tables, salvage
+    from kafka_unclean_recovery.spark.salvage.salvage_replicas import How, read_tables, salvage
 
     scans = read_scans(options.summaries)
     _check_cluster(scans.merged.cluster_id, leaders.cluster_id)

@@ -30,7 +30,7 @@ from kafka_unclean_recovery.wording import count_text
 if TYPE_CHECKING:
     from kafka_unclean_recovery.spark.scan.gathering import Doubts
     from kafka_unclean_recovery.spark.scan.job import Asked
-    from kafka_unclean_recovery.spark.scan.run import Scanned
+    from kafka_unclean_recovery.spark.scan.scan_disks import Scanned
 
 
 def scan(console: Console, options: Options) -> int:
@@ -44,7 +44,7 @@ def scan(console: Console, options: Options) -> int:
     watch = SparkWatch(console, again)
     from kafka_unclean_recovery.spark.running import JobFailed
     from kafka_unclean_recovery.spark.scan.job import Home
-    from kafka_unclean_recovery.spark.scan.run import replicas_missing, scan
+    from kafka_unclean_recovery.spark.scan.scan_disks import replicas_missing, scan
     from kafka_unclean_recovery.spark.summaries import SCAN
 
     try:

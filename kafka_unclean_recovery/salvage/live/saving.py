@@ -29,7 +29,7 @@ from kafka_unclean_recovery.salvage.live.losers import Loser
 from kafka_unclean_recovery.salvage.output_directory import move_into
 from kafka_unclean_recovery.salvage.ranges import lost_under
 from kafka_unclean_recovery.salvage.replica import Output, Salvaged
-from kafka_unclean_recovery.salvage.run import find_replicas, salvage_replicas
+from kafka_unclean_recovery.salvage.salvage_disks import find_replicas, salvage_replicas
 from kafka_unclean_recovery.salvage.tail import within
 
 BROKERS_AT_ONCE = 4

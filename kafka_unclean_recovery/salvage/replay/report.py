@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from kafka_unclean_recovery.documents.printed import ReplayedJson, SalvageReplayJson
 from kafka_unclean_recovery.documents.writing import document_by_line
-from kafka_unclean_recovery.salvage.replay.run import Work
-from kafka_unclean_recovery.salvage.replay.table import refusals
+from kafka_unclean_recovery.salvage.replay.replay_partition import Work
+from kafka_unclean_recovery.salvage.replay.replay_table import refusals
 from kafka_unclean_recovery.salvage.replay.target import alterations
 
 

@@ -206,7 +206,7 @@ def test_a_run_that_is_killed_is_gone_on_with(user: User, when: str) -> None:
     argv += ["--bootstrap-server", user.cluster.bootstrap_servers]
     code = (
         f"import os, sys; sys.argv = {argv!r}\n"
-        "from kafka_unclean_recovery.salvage.replay import checkpoint as c, run as r\n"
+        "from kafka_unclean_recovery.salvage.replay import checkpoint as c, replay_partition as r\n"
         f"def die(*_): os.kill(os.getpid(), 9)\n{KILLED[when]}\nimport {RECOVERY} as m; m.main()"
     )
     killed = subprocess.run(
@@ -223,7 +223,7 @@ def test_a_run_that_is_killed_is_gone_on_with(user: User, when: str) -> None:
 
 def test_a_signal_lets_what_was_sent_be_noted(user: User, monkeypatch: pytest.MonkeyPatch) -> None:
     user.save(numbered(10, 5))
-    monkeypatch.setattr("kafka_unclean_recovery.salvage.replay.run._RECORDS", 2)
+    monkeypatch.setattr("kafka_unclean_recovery.salvage.replay.replay_partition._RECORDS", 2)
     note: Callable[..., None] = Checkpoint.note
 
     def signalled(*words: Any) -> None:

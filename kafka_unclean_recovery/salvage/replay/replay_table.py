@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kafka_unclean_recovery.report.table import page, table
-from kafka_unclean_recovery.salvage.replay.run import Work
+from kafka_unclean_recovery.salvage.replay.replay_partition import Work
 from kafka_unclean_recovery.salvage.replay.target import alterations, obstacles
 from kafka_unclean_recovery.shown import shown_lines
 from kafka_unclean_recovery.wording import count_text
