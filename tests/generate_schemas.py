@@ -6,7 +6,9 @@ bounds of numbers are not told: they are of Kafka's types, and readers say so.
 
 from __future__ import annotations
 
+import importlib
 import json
+import pkgutil
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -15,95 +17,29 @@ from typing import Any
 from msgspec import inspect
 
 import kafka_unclean_recovery
-from kafka_unclean_recovery.documents.aftercare import AftercareJson
-from kafka_unclean_recovery.documents.approval import ApprovalJson
-from kafka_unclean_recovery.documents.before_start import BeforeStartJson
-from kafka_unclean_recovery.documents.doctor import DoctorJson
-from kafka_unclean_recovery.documents.emulator import EmulatorCtlJson, EmulatorJson
-from kafka_unclean_recovery.documents.loss_by_topic import LossByTopicJson
-from kafka_unclean_recovery.documents.manual_recovery import ManualRecoveryJson
-from kafka_unclean_recovery.documents.margin import MarginJson
-from kafka_unclean_recovery.documents.observation import ObservationJson
-from kafka_unclean_recovery.documents.ok_to_stop import BackAfterStopJson, OkToStopJson
-from kafka_unclean_recovery.documents.plan import PlanJson
-from kafka_unclean_recovery.documents.post_mortem import PostMortemJson
-from kafka_unclean_recovery.documents.printed import (
-    ElectionsJson,
-    ResumeJson,
-    SalvageOffsetsJson,
-    SalvageReplayJson,
-    SparkSalvageJson,
-)
-from kafka_unclean_recovery.documents.quorum import (
-    QuorumInspectJson,
-    QuorumPlanJson,
-    QuorumVerifyJson,
-)
-from kafka_unclean_recovery.documents.replica_info import ReplicaInfoJson, SparkScanJson
-from kafka_unclean_recovery.documents.report import ReportJson
-from kafka_unclean_recovery.documents.salvage import SalvageJson
+from kafka_unclean_recovery import documents
+from kafka_unclean_recovery.documents.values import TITLES
 
 SCHEMAS = Path(kafka_unclean_recovery.__file__).parent / "schemas"
+for _module in pkgutil.iter_modules(documents.__path__, f"{documents.__name__}."):
+    importlib.import_module(_module.name)
+
+
+def _name_of(document: type) -> str:
+    """Return the kind that a document calls itself; the KIP's own has none."""
+    kinds = [field.type for field in _fields(document) if field.name == "kind"]
+    literal = next(iter(kinds), None)
+    return str(literal.values[0]) if isinstance(literal, inspect.LiteralType) else "manual-recovery"
+
+
+def _fields(document: type) -> Sequence[inspect.Field]:
+    kind = inspect.type_info(document)
+    assert isinstance(kind, inspect.StructType)
+    return kind.fields
+
+
 DOCUMENTS: Mapping[str, tuple[type, str]] = {
-    "aftercare": (AftercareJson, "kafka-unclean-recovery aftercare --format json, format 1"),
-    "approval": (ApprovalJson, "Approval of a plan of kafka-unclean-recovery, format 1"),
-    "before-start": (
-        BeforeStartJson,
-        "kafka-unclean-recovery before-start --format json, format 1",
-    ),
-    "cluster-observation": (
-        ObservationJson,
-        "What kafka-unclean-recovery ok-to-stop --save wrote, format 1",
-    ),
-    "margin": (MarginJson, "What kafka-unclean-recovery watch prints, a line a look, format 1"),
-    "ok-to-stop": (OkToStopJson, "What kafka-unclean-recovery ok-to-stop found, format 1"),
-    "ok-to-stop-after": (
-        BackAfterStopJson,
-        "What kafka-unclean-recovery ok-to-stop --after found, format 1",
-    ),
-    "doctor": (DoctorJson, "What kafka-unclean-recovery doctor found, format 1"),
-    "elections": (
-        ElectionsJson,
-        "kafka-elect-leaders --election-type preferred|unclean --format json, format 1",
-    ),
-    "emulator": (EmulatorJson, "kafka-unclean-recovery emulator --format json, format 1"),
-    "emulator-ctl": (
-        EmulatorCtlJson,
-        "kafka-unclean-recovery emulator ctl --format json, format 1",
-    ),
-    "loss-by-topic": (LossByTopicJson, "Losses by topic of kafka-unclean-recovery, format 1"),
-    "manual-recovery": (
-        ManualRecoveryJson,
-        "File of --manual-recovery-output-file (KIP-1275)",
-    ),
-    "plan": (PlanJson, "Plan of kafka-unclean-recovery, format 1"),
-    "post-mortem": (PostMortemJson, "Post-mortem of kafka-unclean-recovery, format 1"),
-    "quorum-inspect": (
-        QuorumInspectJson,
-        "kafka-unclean-recovery quorum inspect --format json, format 1",
-    ),
-    "quorum-plan": (QuorumPlanJson, "Plan of kafka-unclean-recovery quorum plan, format 1"),
-    "quorum-verify": (
-        QuorumVerifyJson,
-        "kafka-unclean-recovery quorum verify --format json, format 1",
-    ),
-    "replica-info": (ReplicaInfoJson, "Replica info of kafka-unclean-recovery, format 1"),
-    "report": (ReportJson, "Report of kafka-unclean-recovery, format 1"),
-    "resume": (ResumeJson, "kafka-unclean-recovery --resume --format json, format 1"),
-    "salvage": (SalvageJson, "manifest.json of kafka-unclean-recovery salvage, format 1"),
-    "salvage-offsets": (
-        SalvageOffsetsJson,
-        "kafka-unclean-recovery salvage offsets --format json, format 1",
-    ),
-    "salvage-replay": (
-        SalvageReplayJson,
-        "kafka-unclean-recovery salvage replay --format json, format 1",
-    ),
-    "spark-salvage": (
-        SparkSalvageJson,
-        "kafka-unclean-recovery spark salvage --format json, format 1",
-    ),
-    "spark-scan": (SparkScanJson, "scan.json of kafka-unclean-recovery spark scan, format 1"),
+    _name_of(document): (document, title) for document, title in TITLES.items()
 }
 NULL = {"type": "null"}
 

@@ -14,6 +14,7 @@ from kafka_unclean_recovery.documents.values import (
     Int64,
     ToldNumber,
     Witnessed,
+    published,
 )
 
 Ending = Annotated[str, Meta(extra_json_schema={"enum": ["commit", "abort", "open", "unknown"]})]
@@ -130,6 +131,7 @@ class PartitionCareJson(Entry, frozen=True, kw_only=True):
     problems: tuple[str, ...]
 
 
+@published("kafka-unclean-recovery aftercare --format json, format 1")
 class AftercareJson(Entry, frozen=True, kw_only=True):
     """What an unclean election left behind. Unknown is null, never 0.
 

@@ -15,11 +15,13 @@ from kafka_unclean_recovery.documents.reading.json_text import Place
 from kafka_unclean_recovery.documents.values import (
     Digest,
     Entry,
+    published,
 )
 from kafka_unclean_recovery.documents.writing import plan_digest
 from kafka_unclean_recovery.errors import InputError
 
 
+@published("Approval of a plan of kafka-unclean-recovery, format 1")
 class ApprovalJson(Entry, frozen=True):
     """What `approve` writes and --require-approval takes. It guards against mistakes, not against
     forgery.

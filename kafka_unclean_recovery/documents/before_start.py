@@ -13,6 +13,7 @@ from kafka_unclean_recovery.documents.values import (
     Int32,
     Int64,
     ToldNumber,
+    published,
 )
 
 StartEffect = Annotated[
@@ -94,6 +95,7 @@ class StartJson(Entry, frozen=True, kw_only=True):
     cuts: tuple[CutJson, ...] = ()
 
 
+@published("kafka-unclean-recovery before-start --format json, format 1")
 class BeforeStartJson(Entry, frozen=True, kw_only=True):
     """What the start of a broker will do to what its disk holds. Unknown is null, never 0.
 

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from kafka_unclean_recovery.documents.values import DateTime, Entry, Int64
+from kafka_unclean_recovery.documents.values import DateTime, Entry, Int64, published
 
 CheckCode = Annotated[str, Meta(extra_json_schema={"pattern": "^[a-z_]+$"})]
 Status = Annotated[
@@ -44,6 +44,7 @@ class CheckJson(Entry, frozen=True):
     to_do: str | None
 
 
+@published("What kafka-unclean-recovery doctor found, format 1")
 class DoctorJson(Entry, frozen=True, kw_only=True):
     """Checks of a cluster and of this machine, the gravest first. Nothing was changed for them.
 

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from kafka_unclean_recovery.documents.values import Entry, Int32, Int64
+from kafka_unclean_recovery.documents.values import Entry, Int32, Int64, published
 
 HostPort = Annotated[str, Meta(description="HOST:PORT")]
 EmulatedId = Annotated[int, Meta(ge=1)]
@@ -15,6 +15,7 @@ Process = Annotated[
 ]
 
 
+@published("kafka-unclean-recovery emulator --format json, format 1")
 class EmulatorJson(Entry, frozen=True, kw_only=True):
     """Where a running emulator listens.
 
@@ -84,6 +85,7 @@ class StatusJson(Entry, frozen=True):
     faults: tuple[str, ...]
 
 
+@published("kafka-unclean-recovery emulator ctl --format json, format 1")
 class EmulatorCtlJson(Entry, frozen=True, kw_only=True):
     """The answer to one command. ctl itself imports no codec, so a golden file holds it to this.
 

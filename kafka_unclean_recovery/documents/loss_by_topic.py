@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from kafka_unclean_recovery.documents.values import Entry, ToldNumber
+from kafka_unclean_recovery.documents.values import Entry, ToldNumber, published
 
 _WHY = (
     "reassignment",
@@ -67,6 +67,7 @@ class TopicLossJson(Entry, frozen=True):
     possible: RecordCountJson
 
 
+@published("Losses by topic of kafka-unclean-recovery, format 1")
 class LossByTopicJson(Entry, frozen=True, kw_only=True):
     """What electing the designated leaders loses. Unknown is null, never 0.
 

@@ -26,7 +26,7 @@ from kafka_unclean_recovery.documents.reading.json_text import (
     load_object,
     shown,
 )
-from kafka_unclean_recovery.documents.values import Entry, Int32, TopicName
+from kafka_unclean_recovery.documents.values import Entry, Int32, TopicName, published
 from kafka_unclean_recovery.documents.writing import partitions_by_chunk
 from kafka_unclean_recovery.model import (
     PartitionPlan,
@@ -54,6 +54,7 @@ class ElectionJson(Entry, frozen=True):
     designated_leader: Int32 = field(name="designatedLeader")
 
 
+@published("File of --manual-recovery-output-file (KIP-1275)")
 class ManualRecoveryJson(Entry, frozen=True):
     """Partitions and their designated leaders, for kafka-elect-leaders --election-type designated.
     May be edited.

@@ -13,6 +13,7 @@ from kafka_unclean_recovery.documents.values import (
     Entry,
     Int32,
     Int64,
+    published,
 )
 
 Stood = Annotated[int, Meta(ge=-1)]
@@ -73,6 +74,7 @@ class QuorumMarginJson(Entry, frozen=True):
     failures: Int64 | None = None
 
 
+@published("What kafka-unclean-recovery watch prints, a line a look, format 1")
 class MarginJson(Entry, frozen=True, kw_only=True):
     """The margin of a cluster, at the first look and whenever something of it changes.
 

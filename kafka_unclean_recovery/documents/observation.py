@@ -14,6 +14,7 @@ from kafka_unclean_recovery.documents.values import (
     Int32,
     OrNone,
     TopicName,
+    published,
 )
 
 BY_BROKER = frozenset({"file", "default", "one_broker"})
@@ -102,6 +103,7 @@ class ObservedTopicJson(Entry, frozen=True):
     partitions: tuple[ObservedPartitionJson, ...]
 
 
+@published("What kafka-unclean-recovery ok-to-stop --save wrote, format 1")
 class ObservationJson(Entry, frozen=True, kw_only=True):
     """What ok-to-stop saw of a cluster, to be asked again without it.
 

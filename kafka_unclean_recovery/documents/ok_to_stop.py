@@ -13,6 +13,7 @@ from kafka_unclean_recovery.documents.values import (
     Int64,
     OrNone,
     TopicName,
+    published,
 )
 
 
@@ -70,6 +71,7 @@ class ScenarioJson(Entry, frozen=True):
     partitions: tuple[PredictedJson, ...]
 
 
+@published("What kafka-unclean-recovery ok-to-stop found, format 1")
 class OkToStopJson(Entry, frozen=True, kw_only=True):
     """Whether brokers may be stopped. It is what was so when the cluster was looked at: a broker
     that fails a moment later makes it untrue.
@@ -115,6 +117,7 @@ class MissingReplicaJson(Entry, frozen=True):
     why: str
 
 
+@published("What kafka-unclean-recovery ok-to-stop --after found, format 1")
 class BackAfterStopJson(Entry, frozen=True, kw_only=True):
     """What has not come back after brokers were started again.
 

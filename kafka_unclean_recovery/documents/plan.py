@@ -36,6 +36,7 @@ from kafka_unclean_recovery.documents.values import (
     Int64,
     OrNone,
     TopicName,
+    published,
 )
 from kafka_unclean_recovery.documents.writing import Json, _digest, partitions_by_chunk, plan_digest
 from kafka_unclean_recovery.errors import InputError
@@ -119,6 +120,7 @@ class PartitionJson(Entry, frozen=True):
     replica_logs: tuple[ReplicaLogJson, ...]
 
 
+@published("Plan of kafka-unclean-recovery, format 1")
 class PlanJson(Entry, frozen=True):
     """What is to be elected and what that rests on. Not to be edited: the digest would disagree.
 

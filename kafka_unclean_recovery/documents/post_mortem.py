@@ -18,6 +18,7 @@ from kafka_unclean_recovery.documents.values import (
     Int64,
     OrNone,
     ToldNumber,
+    published,
 )
 from kafka_unclean_recovery.model import OutcomeKind
 
@@ -257,6 +258,7 @@ class QuorumSeedJson(Entry, frozen=True, kw_only=True):
     reason: str | None
 
 
+@published("Post-mortem of kafka-unclean-recovery, format 1")
 class PostMortemJson(Entry, frozen=True, kw_only=True):
     """What a journal tells. Unknown is null, never 0.
 

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from kafka_unclean_recovery.documents.values import Entry, Int32, Int64, ToldNumber
+from kafka_unclean_recovery.documents.values import Entry, Int32, Int64, ToldNumber, published
 
 DECISIONS = (
     "bring_back",
@@ -37,6 +37,7 @@ class AnswerJson(Entry, frozen=True):
     message: str | None
 
 
+@published("kafka-elect-leaders --election-type preferred|unclean --format json, format 1")
 class ElectionsJson(Entry, frozen=True, kw_only=True):
     """What became of elections in which the controller chose.
 
@@ -57,6 +58,7 @@ class PutBackJson(Entry, frozen=True):
     partition: Int32
 
 
+@published("kafka-unclean-recovery --resume --format json, format 1")
 class ResumeJson(Entry, frozen=True, kw_only=True):
     """What --resume did.
 
@@ -98,6 +100,7 @@ class ReplayedJson(Entry, frozen=True, kw_only=True):
     altered: tuple[str, ...]
 
 
+@published("kafka-unclean-recovery salvage replay --format json, format 1")
 class SalvageReplayJson(Entry, frozen=True, kw_only=True):
     """What a replay did, or would do.
 
@@ -135,6 +138,7 @@ class LostCommitJson(Entry, frozen=True, kw_only=True):
     decision: Annotated[str, Meta(extra_json_schema={"enum": list(DECISIONS)})]
 
 
+@published("kafka-unclean-recovery salvage offsets --format json, format 1")
 class SalvageOffsetsJson(Entry, frozen=True, kw_only=True):
     """Commits of groups that an election lost.
 
@@ -148,6 +152,7 @@ class SalvageOffsetsJson(Entry, frozen=True, kw_only=True):
     commits: tuple[LostCommitJson, ...]
 
 
+@published("kafka-unclean-recovery spark salvage --format json, format 1")
 class SparkSalvageJson(Entry, frozen=True, kw_only=True):
     """Totals. What was saved of each replica is in manifest.json (salvage-1.schema.json) in the
     output directory.

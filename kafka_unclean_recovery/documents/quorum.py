@@ -10,7 +10,7 @@ from kafka_unclean_recovery.documents.reading.codec import decode, load_kind
 from kafka_unclean_recovery.documents.reading.json_text import Place, load_object
 from kafka_unclean_recovery.documents.salvage import Sha256
 from kafka_unclean_recovery.documents.shared import FindingJson
-from kafka_unclean_recovery.documents.values import Digest, Entry, Int32, Int64, OrNone
+from kafka_unclean_recovery.documents.values import Digest, Entry, Int32, Int64, OrNone, published
 from kafka_unclean_recovery.documents.writing import plan_digest
 from kafka_unclean_recovery.errors import InputError
 
@@ -88,6 +88,7 @@ class CopyJson(Entry, frozen=True):
     problems: tuple[str, ...]
 
 
+@published("kafka-unclean-recovery quorum inspect --format json, format 1")
 class QuorumInspectJson(Entry, frozen=True):
     """The copies of the metadata log that were found.
 
@@ -167,6 +168,7 @@ class ProspectJson(Entry, frozen=True):
     will: str
 
 
+@published("Plan of kafka-unclean-recovery quorum plan, format 1")
 class QuorumPlanJson(Entry, frozen=True):
     """The plan of a new metadata quorum. Not to be edited: the digest would disagree.
 
@@ -221,6 +223,7 @@ class ProofJson(Entry, frozen=True):
     found: str
 
 
+@published("kafka-unclean-recovery quorum verify --format json, format 1")
 class QuorumVerifyJson(Entry, frozen=True):
     """Whether the new quorum is what was planned.
 

@@ -27,6 +27,7 @@ from kafka_unclean_recovery.documents.values import (
     Int64,
     OrNone,
     TopicName,
+    published,
 )
 from kafka_unclean_recovery.documents.writing import Json, partitions_by_line
 from kafka_unclean_recovery.mechanisms import ScanMode
@@ -108,6 +109,7 @@ class WholeDiskJson(Entry, frozen=True):
     stopped_clean: bool
 
 
+@published("Replica info of kafka-unclean-recovery, format 1")
 class ReplicaInfoJson(Entry, frozen=True):
     """What the log directories of some brokers say. Ends of offset ranges are exclusive, starts
     inclusive; unknown is null.
@@ -134,6 +136,7 @@ class ReplicaInfoJson(Entry, frozen=True):
     whole: tuple[WholeDiskJson, ...] = ()
 
 
+@published("scan.json of kafka-unclean-recovery spark scan, format 1")
 class SparkScanJson(Entry, frozen=True, kw_only=True):
     """What holds for the tables replicas and partitions beside it. It is written last: without it
     the scan has not ended.

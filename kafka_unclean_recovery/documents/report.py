@@ -19,6 +19,7 @@ from kafka_unclean_recovery.documents.values import (
     Int64,
     OrNone,
     TopicName,
+    published,
 )
 from kafka_unclean_recovery.model import Effect, Evidence, OutcomeKind
 
@@ -201,6 +202,7 @@ class GroupBeyondJson(Entry, frozen=True):
     share_done_to: Int64 | None = None
 
 
+@published("Report of kafka-unclean-recovery, format 1")
 class ReportJson(Entry, frozen=True, kw_only=True):
     """What a run found and did. Ends of offset ranges are exclusive, starts inclusive; unknown is
     null.

@@ -6,7 +6,14 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from kafka_unclean_recovery.documents.values import BrokerId, Entry, Int32, Int64, ToldNumber
+from kafka_unclean_recovery.documents.values import (
+    BrokerId,
+    Entry,
+    Int32,
+    Int64,
+    ToldNumber,
+    published,
+)
 
 Sha256 = Annotated[str, Meta(extra_json_schema={"pattern": "^[0-9a-f]{64}$"})]
 Ended = Annotated[str, Meta(extra_json_schema={"enum": ["committed", "aborted", "open"]})]
@@ -128,6 +135,7 @@ class ReplicaJson(Entry, frozen=True, kw_only=True):
     problems: tuple[str, ...]
 
 
+@published("manifest.json of kafka-unclean-recovery salvage, format 1")
 class SalvageJson(Entry, frozen=True, kw_only=True):
     """What was salvaged, from where, and what could not be. Every offset called an end is
     exclusive, every other inclusive.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Callable
+from typing import Annotated, TypeVar
 
 from msgspec import Meta, Struct
 
@@ -34,3 +35,19 @@ class Entry(Struct, frozen=True, gc=False):
     Readers choose whether a key that is not here is refused or passed over (reading/codec.py).
     Docstrings of entries are the descriptions in schemas/: of the entry, then of its keys.
     """
+
+
+TITLES: dict[type[Entry], str] = {}
+"""Of each document that has a schema."""
+
+T = TypeVar("T", bound=type[Entry])
+
+
+def published(title: str) -> Callable[[T], T]:
+    """Give a document a schema with this title in schemas/."""
+
+    def note(document: T) -> T:
+        TITLES[document] = title
+        return document
+
+    return note
