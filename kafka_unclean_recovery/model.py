@@ -117,20 +117,20 @@ class ReplicaLog:
 
     @property
     def sure(self) -> bool:
-        """False when the log tells too little to count losses by."""
+        """Return False when the log tells too little to count losses by."""
         fast = self.scanned is not None and self.scanned.mode is ScanMode.FAST
         doubts = (self.problem, self.suspect, self.unproven)
         return doubts == (None, None, None) and not fast
 
     @property
     def ends_below_its_high_watermark(self) -> bool:
-        """True when committed records that the log once held are gone from it."""
+        """Return True when committed records that the log once held are gone from it."""
         end, known = self.log_end_offset, self.high_watermark
         return end is not None and known is not None and end < known
 
     @property
     def empty(self) -> bool:
-        """True when the replica is known to hold no record."""
+        """Return True when the replica is known to hold no record."""
         return self.log_end_offset is not None and self.log_end_offset == self.log_start_offset
 
 
@@ -170,14 +170,14 @@ class PartitionState:
 
     @property
     def reassigning(self) -> bool:
-        """Whether replicas are about to be added, or removed, other than those of unregistered
-        brokers, which nothing keeps."""
+        """Return whether replicas are about to be added, or removed, other than those of
+        unregistered brokers, which nothing keeps."""
         removing = set(self.removing_replicas) - set(self.unregistered_replicas)
         return bool(self.adding_replicas or removing)
 
     @property
     def online_replicas(self) -> tuple[int, ...]:
-        """Replicas whose broker is live and unfenced and whose log directory works."""
+        """Return the replicas whose broker is live and unfenced and whose log directory works."""
         offline = self.offline_replicas
         return tuple([r for r in self.replicas if r not in offline]) if offline else self.replicas
 

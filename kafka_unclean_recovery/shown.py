@@ -42,7 +42,7 @@ def cut(text: str, most: int = _LONGEST) -> str:
 
 
 def fitting(text: str, columns: int) -> str:
-    """Return as much of a line as fits beside the cursor."""
+    """Return as much of the line as fits into so many columns, with the cursor behind it."""
     fits = left = 0
     for character in text:
         left += 2 if unicodedata.east_asian_width(character) in "WF" else 1
@@ -53,12 +53,13 @@ def fitting(text: str, columns: int) -> str:
 
 
 def shown_lines(lines: Iterable[str]) -> str:
-    """Return lines of text, of which none can become two."""
+    """Join the lines to a text; no line can become two."""
     return "\n".join(map(shown, lines))
 
 
 def screened(text: str, kept: re.Pattern[str] | None = None) -> str:
-    """Return the text of some lines, whose line ends are ours. kept: what else is."""
+    """Return the text with its line ends; other characters that can't be printed are escaped, but
+    for those that `kept` matches."""
     if kept is not None:
         ours = kept.findall(text)
         return "".join(

@@ -48,8 +48,8 @@ def election_text(loss: Loss, of: PartitionState) -> str:
 
 
 def total_text(losses: Sequence[Loss]) -> str:
-    """Return such text for many elections together. Witnesses are named where they tell of more
-    than the certain loss."""
+    """Return the losses of many elections together as text. Witnesses are named where they tell of
+    more than the certain loss."""
     certain = _total([loss.certain for loss in losses])
     return _with_witnesses(certain, _total([loss.possible for loss in losses]), losses)
 

@@ -75,7 +75,7 @@ class Aftercare:
 
     @property
     def over(self) -> bool:
-        """True when nothing is left and nothing may be hidden."""
+        """Return True when nothing is left and nothing may be hidden."""
         return not self.unknown and all(row.over for row in self.partitions)
 
     def hanging(self) -> Iterator[Hanging]:

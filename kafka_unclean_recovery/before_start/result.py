@@ -39,12 +39,12 @@ class BeforeStart:
 
     @property
     def destroys(self) -> bool:
-        """True when records are lost by the start, on this disk or on others."""
+        """Return True when records are lost by the start, on this disk or on others."""
         return any(v.destroys_own or v.destroys_others for v in self.verdicts)
 
     @property
     def untold(self) -> bool:
-        """True when something can't be told."""
+        """Return True when something can't be told."""
         return bool(self.unknown) or any(verdict.untold for verdict in self.verdicts)
 
 

@@ -38,7 +38,7 @@ class Effect(StrEnum):
 
     @property
     def deletes(self) -> bool:
-        """True where the start deletes something, which may all have expired."""
+        """Return True where the start deletes something, which may all have expired."""
         return self in (Effect.TRUNCATED, Effect.EMPTIED, Effect.DELETED)
 
     @property
@@ -104,12 +104,12 @@ class Verdict:
 
     @property
     def deletes(self) -> bool:
-        """True where the start deletes something, which may all have expired."""
+        """Return True where the start deletes something, which may all have expired."""
         return self.effect.deletes or self.cut_first
 
     @property
     def destroys_own(self) -> bool:
-        """True where the start deletes records of this replica; what has expired is none."""
+        """Return True where the start deletes records of this replica; what has expired is none."""
         return self.deletes and self.records != 0
 
     @property
@@ -118,13 +118,13 @@ class Verdict:
 
     @property
     def untold(self) -> bool:
-        """True where it can't be told what the start does to this replica, or to others."""
+        """Return True where it can't be told what the start does to this replica, or to others."""
         return self.effect.untold or (self.led is not None and bool(self.led.cuts.untold))
 
 
 def failed(replica: OwnReplica, effect: Effect, why: str) -> Verdict:
-    """Return the verdict on a replica of a start that fails while the broker loads its logs: others
-    than the one that it fails over may be recovered by then.
+    """Return the verdict on a replica of a start that fails while the broker loads its logs. Other
+    logs than the one that it fails over may be recovered by then.
 
     Source: kafka.log.LogManager.loadLogs, where a directory goes offline, and the broker ends, once
     the jobs of all logs have run.

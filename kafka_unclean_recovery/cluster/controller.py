@@ -133,7 +133,7 @@ class Controller:
 
     @property
     def haunted(self) -> bool:
-        """True while a request given up may still be carried out, and undo later changes."""
+        """Return True while a request given up may still be carried out, and undo later changes."""
         return self._last_given_up is not None
 
     def unsure(self, code: int) -> bool:

@@ -53,7 +53,7 @@ class ControllerWays:
     """Leads requests to the controller of one cluster."""
 
     def __init__(self, members: Members, reads_at: Callable[[], str | None]) -> None:
-        """reads_at: returns the address that reads go to, which is the first to be tried."""
+        """Take `reads_at`, which returns the address of reads: it is the first to be tried."""
         self._members = members
         self._reads_at = reads_at
         self._finding = asyncio.Lock()

@@ -25,7 +25,7 @@ class Status(StrEnum):
 
     @property
     def bad(self) -> bool:
-        """True when the exit code reports the status."""
+        """Return True when the exit code reports the status."""
         return self in (Status.WARNING, Status.FAILURE)
 
 

@@ -35,7 +35,7 @@ TESTED = ("3.9", "4.3", "4.4")
 
 
 def release_of(metadata_version: int) -> str:
-    """Return the release, as "4.3", "before 3.3", or "after 4.4"."""
+    """Return the release as text such as "4.3", "before 3.3" or "after 4.4"."""
     levels = [level for level, _ in _LAST]
     if metadata_version < levels[0]:
         return f"before {_LAST[0][1]}"

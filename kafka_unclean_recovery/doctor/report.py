@@ -38,7 +38,7 @@ def _summary(diagnosis: Diagnosis) -> str:
 
 
 def render_json(diagnosis: Diagnosis) -> str:
-    """Return one object with a line for each check."""
+    """Return one JSON object with a line for each check."""
     document = to_json(to_model(diagnosis, DoctorJson))
     told = ({**check, "to_do": check["to_do"] or None} for check in document["checks"])
     rows = ",\n".join(f"  {json.dumps(check)}" for check in told)

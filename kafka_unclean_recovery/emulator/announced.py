@@ -22,7 +22,7 @@ def announced(release: str) -> Mapping[int, str]:
 
 
 def check_dialect(release: str, dialect: Dialect) -> None:
-    """Raises ValueError where the release has another request by the dialect's key."""
+    """Raise ValueError where the release has another request by the dialect's key."""
     key = REQUESTS[dialect].API_KEY
     if key in announced(release):
         raise ValueError(

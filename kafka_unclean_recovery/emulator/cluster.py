@@ -67,12 +67,12 @@ class Cluster:
 
     @property
     def opened(self) -> bool:
-        """Whether the cluster can be looked at. Brokers may still be starting."""
+        """Return whether the cluster can be looked at. Brokers may still be starting."""
         return self._core is not None
 
     @property
     def bootstrap_servers(self) -> str:
-        """The HOST:PORT of every broker, also of dead ones, comma-separated."""
+        """Return the HOST:PORT of every broker, also of dead ones, with commas between them."""
         addresses = self._running_core.addresses.values()
         return ",".join(f"{host}:{port}" for host, port in addresses)
 

@@ -29,7 +29,7 @@ def counts_as_clean(own: Iterable[LogDirectory], registered: BrokerRegistration 
 
 
 def clean_by_broker(found: Sequence[LogDirectory], image: MetadataImage) -> dict[int, bool]:
-    """Return the same for each broker that has some of these directories."""
+    """Return by broker whether the controller counts its stop as clean."""
     return {
         broker: counts_as_clean(own, image.brokers.get(broker))
         for broker, own in by_broker(found).items()
@@ -37,7 +37,7 @@ def clean_by_broker(found: Sequence[LogDirectory], image: MetadataImage) -> dict
 
 
 def as_counted(log: ReplicaLog, clean: Mapping[int, bool]) -> ReplicaLog:
-    """Return the log with how the controller counts the stop of its broker. clean: by broker."""
+    """Return the log with the stop of its broker as the controller counts it. clean: by broker."""
     if log.scanned is None or log.scanned.stopped_clean == clean[log.broker]:
         return log
     return replace(log, scanned=replace(log.scanned, stopped_clean=clean[log.broker]))

@@ -50,7 +50,8 @@ class PartitionDirectory:
 
     @property
     def is_cluster_metadata(self) -> bool:
-        """True for the log of KRaft's controllers, which is no topic that can be recovered."""
+        """Return True for the log of KRaft's controllers, which is no topic that can be
+        recovered."""
         return self.topic_partition.topic == CLUSTER_METADATA_TOPIC
 
 

@@ -35,7 +35,7 @@ _Of = tuple[int, TopicPartition]
 
 
 def homes(image: MetadataImage, nodes: set[int]) -> Homes:
-    """Return the homes of all replicas of these nodes."""
+    """Return which log directory of these nodes the metadata names for each of their replicas."""
     found: dict[_Of, Home] = {}
     for state in partition_states(image):
         named = zip(state.replicas, directories_in_metadata(image, state), strict=False)
@@ -50,7 +50,7 @@ def any_copies(found: Sequence[LogDirectory]) -> bool:
 
 
 def copies(found: Sequence[LogDirectory]) -> Iterator[tuple[LogDirectory, str]]:
-    """Yield the log directory and the name of each copy."""
+    """Yield the log directory and the name of each copy (-future)."""
     for directory in found:
         for name, replica in directory.replicas.items():
             if replica.kind is DirectoryKind.FUTURE:
@@ -98,9 +98,9 @@ def _in_use(found: Sequence[LogDirectory]) -> Iterator[tuple[_Of, str]]:
 
 
 def settled(found: Found, state: PartitionState | None, directories: Sequence[str]) -> Found:
-    """Return the finds of one partition, of which all copies were read as well: those that a start
-    takes into use are logs instead of what they replace, the others strays. directories: as
-    partition_info has them."""
+    """Return the finds of one partition: a copy that a start takes into use is a log in place of
+    what it replaces, any other copy a stray. `found` must have all copies. directories: as in
+    partition_info."""
     if state is None or not any(map(_copied, found.logs)):
         return Found([log for log in found.logs if not _copied(log)], found.strays)
     named = {

@@ -76,8 +76,8 @@ class NoOwner(Unreadable):
 
 
 def read_log_directory(location: Location, meta: MetaProperties | None = None) -> LogDirectory:
-    """Read one log directory. meta: in place of its own file. Raises NoOwner, or Unreadable when
-    its content can't be told."""
+    """Read one log directory. meta: believed in place of its own meta.properties. Raises NoOwner,
+    or Unreadable when its content can't be told."""
     with location.open() as folder:
         inside = folder.entries()
         problems = [*_held(folder), *_links(inside)]

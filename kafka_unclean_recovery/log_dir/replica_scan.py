@@ -75,7 +75,7 @@ def scan_replica(folder: Folder, replica: Replica, mode: ScanMode, meter: Meter)
 
 
 def scan_by(reads: Reads, folder: Folder, replica: Replica, mode: ScanMode) -> ReplicaLog:
-    """Scan as `scan_replica`, whatever `reads` reads the segments in `folder` by."""
+    """Scan a replica as `scan_replica` does, with its segments read by `reads`."""
     try:
         return _scan(reads, folder, replica, mode)
     except Unreadable as error:

@@ -137,7 +137,8 @@ def read_log_directories(roots: Sequence[Location]) -> tuple[list[LogDirectory],
 def find_log_directories(
     roots: Sequence[Location],
 ) -> tuple[list[LogDirectory], list[tuple[Location, Unreadable]], list[str]]:
-    """Return the same with the log directories that could not be read, and why, between both."""
+    """Return (the log directories at or below the roots, each once; those that could not be read,
+    and why; sentences on what was left out). Raises InputError for a root that holds none."""
     locations, unseen = _find_all(roots)
     found, unread = _read_all(locations)
     return found, unread, unseen
@@ -214,8 +215,8 @@ def unregistered(directories: Sequence[LogDirectory], image: MetadataImage) -> I
 
 
 def foreign(directories: Sequence[LogDirectory]) -> Iterator[str]:
-    """Yield what a broker does not start with: what its start makes of the logs beside that holds
-    only once it is gone."""
+    """Yield what keeps a broker from starting: what its start makes of the logs in the same log
+    directory holds only once it is gone."""
     for directory in directories:
         for name in directory.foreign:
             yield (

@@ -58,7 +58,7 @@ Chosen = Sequence[tuple[ObservedTopicJson, Sequence[ObservedPartitionJson]]]
 
 
 def tried(observation: ObservationJson) -> bool:
-    """Return whether the controllers of this release were tried."""
+    """Return whether our controller was held against the controllers of this release."""
     return observation.release in _RULES
 
 

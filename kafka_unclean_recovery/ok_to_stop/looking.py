@@ -76,8 +76,8 @@ class Look:
         self.quorum: QuorumState = "silent"
 
     async def observation(self, now: Callable[[], str]) -> ObservationJson:
-        """Return what is so. now: the time in ISO 8601, asked for at the end. Raises what
-        Reader.cluster raises."""
+        """Return what is so, as JSON's types have it. `now` tells the time in ISO 8601 once all is
+        asked. Raises what Reader.cluster raises."""
         asked, voters = await self._asked()
         brokers = observed_brokers(asked)
         unseen = frozenset(b.id for b in brokers if not b.listed and b.up)

@@ -178,7 +178,8 @@ def fallen_short(log: ReplicaLog, logs: Sequence[ReplicaLog]) -> str | None:
 
 
 def outreached(log: ReplicaLog, logs: Sequence[ReplicaLog]) -> str | None:
-    """Return which log goes further, or may; not all of the difference need be committed."""
+    """Return a clause on a log that goes further than this one, or may; not all of the difference
+    need be committed."""
     for other in logs:
         if other.problem is not None or other.suspect is not None:
             continue
@@ -267,7 +268,8 @@ def effect_text(waiting: Waiting) -> str:
 
 
 def by_broker(plans: Iterable[PartitionPlan]) -> tuple[BrokerWaiting, ...]:
-    """Return the verdicts of many partitions together, the most worth waiting for first."""
+    """Return for each dead broker what its return would do to all partitions, the broker most worth
+    waiting for first."""
     found: dict[int, list[Waiting]] = {}
     for plan in plans:
         for waiting in plan.waiting:
@@ -299,7 +301,7 @@ def waiting_lines(waitings: Iterable[BrokerWaiting]) -> list[str]:
 
 
 def _whole(waiting: BrokerWaiting) -> str:
-    """Return the condition for membership in ISR or ELR to count: the disk has lost no log."""
+    """Return the condition under which the return is lossless: the disk has lost no log."""
     return " with its log whole" if waiting.lossless else ""
 
 

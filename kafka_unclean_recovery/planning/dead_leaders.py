@@ -25,7 +25,7 @@ def dead_leader_text(state: PartitionState, cluster: Cluster) -> str:
 
 
 def dead_leaders_text(dead: Mapping[TopicPartition, PartitionState], cluster: Cluster) -> str:
-    """Return a sentence on at least one such partition."""
+    """Return a sentence on the partitions whose leader is not live; there is at least one."""
     names = [
         f"{tp} by {dead_leader_text(state, cluster)}"
         for tp, state in sorted(dead.items())[:_NAMES_SHOWN]

@@ -227,9 +227,10 @@ def came_back_text(leader: int, before: PartitionState) -> str:
 
 
 def by_whom(unclean: bool | None, *, as_a_broker_has_it: bool = False) -> str:
-    """Return how to go on after ELECTED_MEANWHILE. unclean: unclean.leader.election.enable of the
-    topic, None where it is not known. as_a_broker_has_it: neither the topic nor all brokers have a
-    value, so that the controllers go by their own files, which nobody shows."""
+    """Return a clause on who elected the leader, to follow ELECTED_MEANWHILE. unclean:
+    unclean.leader.election.enable of the topic, None where it is not known. as_a_broker_has_it:
+    neither the topic nor all brokers have a value, so that the controllers go by their own files,
+    which nobody shows."""
     if unclean is None:
         return ""
     if unclean:

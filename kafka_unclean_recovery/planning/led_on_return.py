@@ -24,7 +24,7 @@ class LedOnReturn:
 
     @property
     def own(self) -> bool:
-        """True where the broker that returns is the one that leads."""
+        """Return True where the broker that returns is the one that leads."""
         return self.by_itself.leader == self.broker
 
     @property

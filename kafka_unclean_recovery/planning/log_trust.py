@@ -99,7 +99,7 @@ def _against_controller(
 
 
 def _nameless(state: PartitionState, log: ReplicaLog, scanned: Scanned) -> bool:
-    """Return True where the file is missing; one that can't be read says nothing."""
+    """Return True where partition.metadata is missing; a file that can't be read says nothing."""
     doubts = (_UNREADABLE, ZOOKEEPER_NAMELESS)
     unreadable = log.suspect is not None and log.suspect.startswith(doubts)
     return scanned.topic_id is None and not unreadable and state.topic_id not in NO_TOPIC_ID

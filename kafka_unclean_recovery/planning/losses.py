@@ -10,18 +10,16 @@ UNKNOWN_LOSS = Loss(None, None)
 
 
 def loss_under(plan: PartitionPlan | None, leader: int | None) -> Loss:
-    """What `leader` costs, unknown when it is not among the candidates.
-
-    Not always the loss of the best candidate: an operator may have designated another one.
-    """
+    """Return what `leader` costs, unknown when it is not among the candidates. An operator may have
+    designated another one than the best candidate."""
     ranking = plan.ranking if plan else ()
     return next((c.loss for c in ranking if c.log.broker == leader), UNKNOWN_LOSS)
 
 
 def loss_after(plan: PartitionPlan | None, leader: int | None, outcome: Outcome | None) -> Loss:
-    """What electing `leader` cost: unknown where the outcome names a replica that nobody weighed,
-    or is in doubt; at least what whoever leads in the end was found to lack. An outcome of None is
-    that of an election that is not made yet."""
+    """Return what electing `leader` cost: unknown where the outcome names a replica that nobody
+    weighed, or is in doubt; at least what whoever leads in the end was found to lack. An outcome of
+    None is that of an election that is not made yet."""
     loss = loss_under(plan, leader)
     if outcome is not None and (outcome.unweighed or outcome.in_doubt):
         return replace(loss, certain=None, possible=None)
@@ -31,6 +29,6 @@ def loss_after(plan: PartitionPlan | None, leader: int | None, outcome: Outcome 
 
 
 def groups_under(plan: PartitionPlan | None, leader: int | None) -> tuple[GroupBeyond, ...]:
-    """Groups that have read more than `leader` holds; none where it is not among the candidates."""
+    """Return the groups that have read more than `leader` holds; none if it is no candidate."""
     ranking = plan.ranking if plan else ()
     return next((c.groups for c in ranking if c.log.broker == leader), ())

@@ -121,7 +121,8 @@ def _beside(
 
 def _disk_of(log: ReplicaLog, disk: ReplicaLog | None, scanned: bool) -> ReplicaLog:
     """Return what the disk tells of a replica that is not live. A broker that may live after all
-    goes on writing to its disk, so the doubt stays. scanned: log directories of its broker were."""
+    goes on writing to its disk, so the doubt stays. scanned: some log directory of its broker was
+    scanned."""
     if log.live or (disk is None and (log.unproven is not None or not scanned)):
         return log
     if disk is None:
@@ -234,8 +235,8 @@ def not_in_newest(name: str) -> Finding:
 
 
 def _odd(newest: str, state: PartitionState, name: str, other: PartitionState) -> Finding | None:
-    """Return a finding where an older metadata log has what the newest can't have forgotten: epochs
-    tell which is newer only of logs that one quorum wrote."""
+    """Return a finding where an older metadata log has what the newest can't have forgotten: which
+    of two logs is newer is certain only where one quorum wrote both."""
     if other.topic_id != state.topic_id:
         what = (
             f"the newest metadata log, that of {newest}, has topic id {state.topic_id} for this"

@@ -49,7 +49,8 @@ Topics = Mapping[str, int]
 
 
 def parse_consented(give_up: Iterable[str], end: Iterable[str]) -> Consented:
-    """Raises InputError for what is no name, such as "*": each is to be named."""
+    """Return what a person consented to, each topic or partition by its name. Raises InputError for
+    what is no name, such as "*"."""
     for flag, names in ((GIVE_UP, give_up), (END, end)):
         for name in names:
             if not _NAME.fullmatch(name) or name in (".", ".."):
@@ -188,7 +189,7 @@ def _given_up(state: PartitionState, order: Sequence[int]) -> Finding:
 
 
 def _back(plan: PartitionPlan, commits: Sequence[Commit]) -> PartitionPlan:
-    """Return the plan by which the replicas from before the reassignment have the partition."""
+    """Return the plan that gives the partition back the replicas from before the reassignment."""
     state = plan.state
     again = plan_partition(state, plan.replica_logs, commits, ends_reassignment=True)
     if again.designated_leader is None:

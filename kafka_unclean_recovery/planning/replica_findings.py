@@ -131,7 +131,8 @@ def dead_replicas(
 # One finding for all partitions of which it says the same: an outage has thousands of them.
 @lru_cache(maxsize=1024)
 def _may_hold_more(broker: int, why: str, nowhere: bool) -> Finding:
-    """nowhere: its disk was scanned, and this partition was not found there."""
+    """Return the finding on a dead broker whose log may hold more. nowhere: its disk was scanned,
+    and this partition was not found there."""
     what = "If it can come back, wait for it: what only it holds is lost once another one leads"
     if nowhere:
         what = "Don't start it before that is known"

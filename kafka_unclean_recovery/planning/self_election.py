@@ -55,7 +55,7 @@ def elected_by_return(
 
 
 def _if(why: str) -> str:
-    """Return the reason with what is not known of the stop as a condition."""
+    """Return the reason with a clean stop as its condition."""
     return why.replace(_CLEAN, ", if its stop was clean")
 
 

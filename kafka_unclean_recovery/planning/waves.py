@@ -25,7 +25,7 @@ class Pace:
 
     @property
     def careful(self) -> bool:
-        """True when a surprise is to stop the run."""
+        """Return True when a surprise is to stop the run."""
         return self.canary is not None or self.wave_size is not None
 
 
@@ -93,7 +93,7 @@ class SoFar:
         self.seen(led)
 
     def seen(self, led: Mapping[TopicPartition, PartitionState | None]) -> None:
-        """Note how partitions were seen; what was known of one stays."""
+        """Note how the partitions were seen; what was noted of one before stays."""
         for tp, state in led.items():
             known = self.led[tp] = self.led.get(tp) or state
             if known is not None:

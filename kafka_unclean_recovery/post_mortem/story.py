@@ -97,13 +97,13 @@ class Election:
 
     @property
     def partition_is_there(self) -> bool:
-        """True when the partition is known to be still the one of the plan: it was elected, or came
-        back."""
+        """Return True when the partition is known to be still the one of the plan: it was elected,
+        or came back."""
         return self.outcome is not None and self.outcome.kind.success
 
     @property
     def in_doubt(self) -> bool:
-        """True when the election was begun, and nobody knows what became of it."""
+        """Return True when the election was begun, and nobody knows what became of it."""
         return self.begun_at_ms is not None if self.outcome is None else self.outcome.in_doubt
 
     @property

@@ -27,12 +27,12 @@ FORMAT_VERSION = 1
 
 
 def render_json(report: Report) -> str:
-    """The artefact of --format json: one object, a line for each partition."""
+    """Return the report as --format json has it: one object with a line for each partition."""
     return "".join(json_parts(report))
 
 
 def json_parts(report: Report) -> Iterator[str]:
-    """Yield the same object part by part."""
+    """Yield what render_json returns part by part."""
     rows = (json_text(_row_json(row)) for row in report.partitions)
     return partitions_by_chunk(_head_json(report), rows, lambda: {"summary": _summary_json(report)})
 
@@ -164,7 +164,7 @@ def _state_json(row: PartitionReport) -> Json:
 
 
 def group_json(found: GroupBeyond) -> Json:
-    """A group that has read more than the designated leader holds."""
+    """Return a group that has read more than the designated leader holds."""
     return {
         "group": found.commit.group,
         "committed_offset": found.commit.offset,
@@ -175,7 +175,7 @@ def group_json(found: GroupBeyond) -> Json:
 
 
 def _planned_on_json(state: PartitionState) -> Json:
-    """What an election overwrites, so that the report still tells it afterwards."""
+    """Return what an election overwrites, so that the report still tells it afterwards."""
     return {
         "leader_epoch": state.leader_epoch,
         "isr": state.isr,

@@ -46,7 +46,7 @@ def render_ladders(report: Report, width: int, colour: bool) -> str:
 
 
 def ladder_parts(report: Report, width: int, colour: bool) -> Iterator[str]:
-    """Yield the same output part by part."""
+    """Yield what render_ladders returns part by part."""
     return parts_around(_ladders(report, width, colour), report)
 
 

@@ -106,7 +106,7 @@ def _cells(loss: TopicLoss) -> Sequence[str]:
 
 
 def record_text(count: RecordCount) -> str:
-    """Return such as "500 records", or "500 records, and unknown for 3 partitions"."""
+    """Return text such as "500 records", or "500 records, and unknown for 3 partitions"."""
     known = count_text(count.known, "record")
     if not count.unknown_partitions:
         return known
@@ -115,7 +115,7 @@ def record_text(count: RecordCount) -> str:
 
 
 def why_text(loss: TopicLoss) -> str:
-    """Return such as "2 only_suspects, 1 state_unknown"."""
+    """Return text such as "2 only_suspects, 1 state_unknown"."""
     return ", ".join(f"{count} {why}" for why, count in sorted(loss.without.items()))
 
 
@@ -131,7 +131,7 @@ def _summary(loss: TopicLoss, topics: int) -> str:
 def render_loss_json(
     losses: Sequence[TopicLoss], cluster_id: str | None, problems: Sequence[str] = ()
 ) -> str:
-    """Return the output of --format json: one object, with a line for each topic."""
+    """Return the output of --format json: one object with a line for each topic."""
     document = to_json(
         LossByTopicJson(
             cluster_id=cluster_id,

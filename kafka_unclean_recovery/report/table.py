@@ -80,7 +80,7 @@ def render_table(report: Report) -> str:
 
 
 def table_parts(report: Report) -> Iterator[str]:
-    """Yield the same output part by part."""
+    """Yield what render_table returns part by part."""
     return parts_around(_replica_table(report), report)
 
 
@@ -102,7 +102,7 @@ def render_outcomes(report: Report) -> str:
 
 
 def outcome_parts(report: Report) -> Iterator[str]:
-    """Yield the same part bit by bit.
+    """Yield what render_outcomes returns part by part.
 
     A partition that is not online has a line even when nothing was tried; render_table needs none,
     because it shows the partition's replicas.
@@ -117,7 +117,7 @@ def page(*parts: str) -> str:
 
 
 def paged(*parts: Iterable[str]) -> Iterator[str]:
-    """Yield the same page bit by bit; the strings of a part are whole lines."""
+    """Yield what `page` returns piece by piece; the strings of a part are whole lines."""
     begun = False
     for part in parts:
         gap = "\n" if begun else ""
@@ -135,7 +135,7 @@ def table(columns: Iterable[Column], rows: Sequence[Row]) -> str:
 
 
 def blocks(columns: Iterable[Column], rows: Callable[[], Iterable[Row]]) -> Iterator[str]:
-    """Yield the same table some lines at a time, so that a long one is never held as a whole.
+    """Yield the lines of `table`, some at a time, so that a long one is never held as a whole.
 
     rows: is called three times, and gives the same rows each time.
     """
@@ -242,10 +242,10 @@ def _loss_cells(candidate: Candidate | None, of: PartitionState) -> tuple[str, s
 
 
 def _note(mark: str, log: ReplicaLog, if_it_returns: str | None) -> str:
-    """Return such as "* disk, fast scan" or "! broker is down; if it returns: lossless".
+    """Return text such as "* disk, fast scan" or "! broker is down; if it returns: lossless".
 
-    The note names a disk as the source (a broker as the source is not named), the trust in the
-    log, and the effect of waiting for the broker.
+    The note names a disk as the source (a broker as the source is not named), the trust in the log,
+    and the effect of waiting for the broker.
     """
     disk = ""
     if log.scanned is not None and log.problem is None:

@@ -43,10 +43,8 @@ Elections = Iterable[tuple[TopicPartition, int | None]]
 
 
 def designated_leaders(text: str, source: str, chosen: Elections = ()) -> DesignatedLeaders:
-    """Of the rich plan that `text` is. chosen: leaders that a person chose instead of the plan's.
-
-    Raises InputError.
-    """
+    """Return the designated leaders of the rich plan that `text` is; `chosen` has those that a
+    person chose instead. Raises InputError."""
     place = Place(source)
     document = decode_newer(parse_plan(text, source), PlanJson, place)
     by_hand = {partition: leader for partition, leader in chosen if leader is not None}
@@ -79,7 +77,7 @@ class DesignatedJson(Entry, frozen=True):
 
 
 def designated_json(designated: Designated) -> str:
-    """For `parse_designated`, in another process."""
+    """Return a designated leader as JSON that `parse_designated` reads in another process."""
     partition = designated.topic_partition._asdict()
     rest = {key: to_json(getattr(designated, key)) for key in _KEYS}
     return json.dumps({**partition, **rest})
@@ -115,7 +113,7 @@ def _designated(
 
 
 def _what_counts(log: ReplicaLog) -> ReplicaLog:
-    """Of what others lack it for."""
+    """Return the part of the leader's log that decides what others hold beyond it."""
     return ReplicaLog(
         log.broker,
         live=log.live,

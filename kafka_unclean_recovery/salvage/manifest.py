@@ -36,12 +36,12 @@ class Manifest:
 
     @property
     def complete(self) -> bool:
-        """Nothing is in doubt."""
+        """Return True when nothing is in doubt."""
         return not self.problems and not any(row.problems for row in self.replicas)
 
 
 def manifest_json(manifest: Manifest) -> str:
-    """One object, a line for each replica."""
+    """Return the manifest as one JSON object with a line for each replica."""
     return "".join(
         manifest_parts(
             manifest.cluster_id,
@@ -55,7 +55,7 @@ def manifest_json(manifest: Manifest) -> str:
 def manifest_parts(
     cluster_id: str, salvaged_at: str, problems: Sequence[str], lines: Iterable[str]
 ) -> Iterator[str]:
-    """The same piece by piece, so that the replicas need not all be in memory."""
+    """Yield the manifest's JSON part by part, so that the replicas need not all be in memory."""
     document = SalvageJson(
         cluster_id=cluster_id, salvaged_at=salvaged_at, problems=tuple(problems), replicas=()
     )

@@ -33,7 +33,7 @@ class TailBatch:
 
     @property
     def straddling(self) -> bool:
-        """True when the batch also holds offsets that are not to be salvaged."""
+        """Return True when the batch also holds offsets that are not to be salvaged."""
         wanted = sum(span.end_offset - span.start_offset for span in self.spans)
         return wanted <= self.header.last_offset - self.first_offset
 

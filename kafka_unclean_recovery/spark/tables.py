@@ -111,14 +111,14 @@ GROUPED: Any = _arrow.schema([*PARTITIONS, _needed("logs", _arrow.list_(_arrow.s
 
 
 def spark_schema(schema: Any) -> StructType:
-    """The same columns as Spark has them."""
+    """Return the Spark schema with the columns of a pyarrow schema."""
     from pyspark.sql.pandas.types import from_arrow_schema
 
     return from_arrow_schema(schema)
 
 
 def batch(rows: Iterable[Row], schema: Any) -> Any:
-    """One pyarrow record batch; rows as `replica_row` and `partition_row` have them."""
+    """Return a pyarrow record batch of rows of `replica_row` or `partition_row`."""
     return _arrow.RecordBatch.from_pylist(list(rows), schema)
 
 
@@ -129,7 +129,7 @@ def replica_row(
     compacted: bool,
     log_directory: str | None,
 ) -> dict[str, Any]:
-    """A row of `replicas`, of a log that was scanned."""
+    """Return a scanned log as a row of `replicas`."""
     scanned = log.scanned
     if scanned is None:
         raise ValueError(f"the log of broker {log.broker} was not scanned")
@@ -164,7 +164,7 @@ def _span_row(span: EpochSpan) -> dict[str, int]:
 
 
 def replica_log(row: Row) -> ReplicaLog:
-    """The log that a row of `replicas` tells of."""
+    """Return the log that a row of `replicas` tells of."""
     epochs = row["epochs"]
     return ReplicaLog(
         broker=row["broker"],
@@ -197,7 +197,7 @@ def _span(row: Row) -> EpochSpan:
 
 
 def partition_row(info: PartitionInfo) -> dict[str, Any]:
-    """A row of `partitions`; the replicas of `info` are rows of their own."""
+    """Return a partition as a row of `partitions`; its replicas are rows of their own."""
     state = info.state
     return {
         "topic": info.topic_partition.topic,
@@ -216,7 +216,7 @@ def partition_row(info: PartitionInfo) -> dict[str, Any]:
 
 
 def partition_info(row: Row, replica_logs: Iterable[ReplicaLog]) -> PartitionInfo:
-    """What a row of `partitions` and those of its replicas tell."""
+    """Return the partition that a row of `partitions` and the logs of its replicas tell of."""
     topic_partition = TopicPartition(row["topic"], row["partition"])
     state = None
     if row["topic_id"] is not None:

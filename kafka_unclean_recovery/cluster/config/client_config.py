@@ -43,7 +43,7 @@ class ClientConfig:
 
     @property
     def warnings(self) -> Iterator[str]:
-        """Yield what somebody on the way to the brokers can do, who should not."""
+        """Yield what a stranger on the network could do to these connections."""
         shows = self.sasl is not None and self.sasl.mechanism in _SHOWS_SECRET
         if shows and self.security_protocol == "SASL_PLAINTEXT":
             assert self.sasl is not None

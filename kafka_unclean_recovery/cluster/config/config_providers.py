@@ -146,7 +146,7 @@ def _of_file(variable: _Variable) -> str:
 
 
 def _of_directory(variable: _Variable) -> str:
-    """Return the whole file, with its last line end too, as Kafka does."""
+    """Return all of the file that the variable names, its last line end included, as Kafka does."""
     if variable.wanted in ("", ".", "..") or "/" in variable.wanted:
         raise variable.error(f"names no file in {variable.path}")
     return variable.read(str(Path(variable.path, variable.wanted)))

@@ -45,7 +45,8 @@ def _wrapped(label: str, body: str) -> str:
 
 
 def _headers_and_base64(words: list[str]) -> tuple[list[str], str]:
-    """Legacy encrypted keys carry `Proc-Type: ...` and `DEK-Info: ...` before the base64."""
+    """Return the headers and the base64 of a block. Encrypted keys of the old kind carry
+    `Proc-Type: ...` and `DEK-Info: ...` before the base64."""
     headers = list(_headers(words))
     base64 = "".join(words[2 * len(headers) :])
     return ([*headers, ""] if headers else []), base64

@@ -321,7 +321,7 @@ def _partition(topic: str, topic_id: str, p: Mapping[str, Any]) -> PartitionStat
 
 
 def _brokers(ids: list[int]) -> tuple[int, ...]:
-    """Raises ValueError for what can't be brokers."""
+    """Return the ids, shared with all equal ones. Raises ValueError for what can't be brokers."""
     return _shared(tuple(ids))
 
 
@@ -334,7 +334,8 @@ def _shared(ids: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def _kept(topic: Topic) -> int:
-    """Return about how many bytes of memory a topic takes, with brokers that no other one has."""
+    """Return about how many bytes of memory a topic takes if it shares no broker list with
+    others."""
     ids = sum(
         len(p.replicas) + len(p.isr) + len(p.elr) + len(p.last_known_elr) + len(p.offline_replicas)
         for p in topic.partitions

@@ -73,7 +73,7 @@ class Quorum:
 
     @property
     def tells_ends(self) -> bool:
-        """True when the controller tells how far the brokers have got."""
+        """Return True when the controller tells how far the brokers have got."""
         every = (*self.observers, *self.voters)
         told = {f.id for f in every if f.log_end_offset is not None} - {self.leader}
         return self.high_watermark >= 0 and bool(told)
@@ -87,7 +87,7 @@ class Quorum:
 
     @property
     def up(self) -> bool:
-        """True when a majority of the voters follows."""
+        """Return True when a majority of the voters follows."""
         if self.high_watermark < 0:
             return False
         if not self.tells_times:
@@ -159,5 +159,6 @@ def _told(number: int) -> int | None:
 
 
 def _directory(found: bytes | None) -> str | None:
-    """A voter of a static quorum has an id of zeros until it has fetched."""
+    """Return the directory id; None for zeros, which a voter of a static quorum has until it
+    fetched."""
     return uuid_text(found) if found and any(found) else None

@@ -117,12 +117,12 @@ class Connection:
 
     @property
     def closed(self) -> bool:
-        """True once no more requests should be sent, whichever side ended the connection."""
+        """Return True once no more requests should be sent, whichever side ended the connection."""
         return self._failure is not None or self._session_ends.expired
 
     @property
     def silent_for(self) -> float:
-        """Seconds since the node last answered while somebody waits for it, 0 while nobody does."""
+        """Return the seconds since the node last answered while somebody waits for it, else 0."""
         waiting = any(not awaited.answer.done() for awaited in self._in_flight.values())
         return time.monotonic() - self._waited_for_since if waiting else 0.0
 

@@ -35,7 +35,8 @@ def address_text(host: str, port: int) -> str:
 async def bounded(
     deadline: Deadline, address: str, doing: str, *, taken: bool = False
 ) -> AsyncIterator[None]:
-    """Raise ConnectionFailed(TIMED_OUT) when the deadline passes inside. taken: see there."""
+    """Raise ConnectionFailed(TIMED_OUT) if the deadline passes inside. taken: as in
+    ConnectionFailed."""
     try:
         async with asyncio.timeout(deadline.remaining()):
             yield

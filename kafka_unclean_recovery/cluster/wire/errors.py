@@ -71,7 +71,7 @@ class ConnectionFailed(Exception):
 
     @property
     def is_authentication(self) -> bool:
-        """True when the node refused who we are: asking others the same way won't help."""
+        """Return True when the node refused who we are: asking others the same way won't help."""
         return self.kind in _AUTHENTICATION
 
     def again(self) -> ConnectionFailed:

@@ -25,7 +25,7 @@ _PLAINTEXT_HINT = "is this a plaintext listener? check security.protocol"
 
 
 def timed_out(address: str, doing: str, *, taken: bool = False) -> ConnectionFailed:
-    """taken: see ConnectionFailed."""
+    """Return the failure for a node that gave no answer in time. taken: as in ConnectionFailed."""
     sentence = (
         f"no answer in time while {doing}: is the node stopped, overloaded or behind a firewall"
         " that drops?"

@@ -68,7 +68,7 @@ class Each(NamedTuple):
 
 
 def reader(kind: Kind, version: int, flexible: bool, each: Each | None = None) -> Read:
-    """Return the function that reads values of this kind in this version. each: of a row."""
+    """Return the function that reads values of this kind in this version. each: takes each row."""
     if isinstance(kind, Row):
         read_row = _row_reader(kind.fields, version, flexible, each)
         return _optional_reader(read_row) if kind.optional else read_row
@@ -92,7 +92,7 @@ def writer(kind: Kind, version: int, flexible: bool) -> Write:
 
 
 def uuid_text(value: bytes) -> str:
-    """Return a UUID as Kafka's tools don't write it, and Python does: 8-4-4-4-12 digits."""
+    """Return a UUID as Python writes it: 8-4-4-4-12 digits. Kafka's tools write base64."""
     digits = value.hex()
     return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
 
@@ -205,8 +205,8 @@ _MOST_TAGS = 1000
 
 
 def _memory(kind: Kind, version: int) -> int:
-    """Return about how many bytes of memory a value takes without what its arrays hold and its
-    texts are long."""
+    """Return about how many bytes of memory a value takes, without the elements of its arrays and
+    the letters of its texts."""
     if isinstance(kind, Row):
         there = [f for f in kind.fields if f.since <= version <= f.until]
         row = getsizeof(dict.fromkeys(f.name for f in kind.fields))
@@ -384,8 +384,8 @@ def _row_writer(fields: Sequence[Field], version: int, flexible: bool) -> Write:
 
 
 def _runs(fields: Iterable[Field], version: int) -> Iterator[tuple[Field, ...]]:
-    """Return the fields of this version in their order: those of fixed size that follow each other
-    together, each other one by itself."""
+    """Yield the fields of this version in their order: neighbours of fixed size together, each
+    other field by itself."""
     there = [f for f in fields if f.since <= version <= f.until and f.tag is None]
     for fixed, run in groupby(there, key=lambda field: _is_fixed(field.kind)):
         together = tuple(run)
@@ -446,8 +446,8 @@ def _is_fixed(kind: Kind) -> bool:
 def _tagged(
     data: bytes, at: int, named: Mapping[int, tuple[str, Read]]
 ) -> tuple[dict[str, Any], int]:
-    """Return (the tagged fields that are named, the position behind all). Nothing is made of the
-    others."""
+    """Return (the tagged fields that `named` has, the position behind all). Other fields are
+    skipped."""
     found = {}
     count, at = unsigned_varint(data, at)
     if count > _MOST_TAGS:

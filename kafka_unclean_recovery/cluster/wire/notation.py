@@ -45,7 +45,7 @@ _ENDS = ("]", "}")
 
 
 def row(text: str) -> Row:
-    """Return the layout of a message that is written like this."""
+    """Return the layout of a message that this notation describes."""
     return Row(_fields(iter(text.strip().splitlines())))
 
 

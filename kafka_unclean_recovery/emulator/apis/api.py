@@ -68,7 +68,7 @@ class Context:
 
     @property
     def state(self) -> State:
-        """The metadata as this broker knows it, which may lag behind the controller's."""
+        """Return the metadata as this broker knows it, which may lag behind the controller's."""
         return self.emulation.seen_by(self.broker.id)
 
     def topic(self, name: str | None, topic_id: UUID | None) -> Topic | None:
@@ -117,5 +117,5 @@ class Api:
 
     @property
     def name(self) -> str:
-        """The API's name in Kafka's class ApiKeys, such as ElectLeaders."""
+        """Return the API's name in Kafka's class ApiKeys, such as ElectLeaders."""
         return str(self.request.name).removesuffix("Request")

@@ -58,12 +58,12 @@ class Broker:
 
     @property
     def directory(self) -> Path:
-        """The first directory, which holds the metadata log (metadata.log.dir)."""
+        """Return the first directory, which holds the metadata log (metadata.log.dir)."""
         return self.directories[0].path
 
     @property
     def can_start(self) -> bool:
-        """Whether the broker has the disk that the metadata log is on."""
+        """Return whether the broker has the disk that the metadata log is on."""
         return self.directories[0].online
 
     def online_directory_ids(self) -> tuple[UUID, ...]:

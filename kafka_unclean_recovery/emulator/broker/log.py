@@ -38,7 +38,7 @@ class Batch:
 
     @property
     def end(self) -> int:
-        """The position at which the next batch begins, in bytes."""
+        """Return the position at which the next batch begins, in bytes."""
         return self.position + self.length
 
 
@@ -67,7 +67,7 @@ class Log:
 
     @property
     def size(self) -> int:
-        """The size of the log in bytes."""
+        """Return the size of the log in bytes."""
         return self.batches[-1].end if self.batches else 0
 
     @property
@@ -76,7 +76,7 @@ class Log:
 
     @property
     def latest_epoch(self) -> int:
-        """The newest known leader epoch, whether it has records or not."""
+        """Return the newest known leader epoch, whether it has records or not."""
         return self.epochs[-1][0] if self.epochs else NO_EPOCH
 
     def append(self, batches: Iterable[Batch]) -> None:

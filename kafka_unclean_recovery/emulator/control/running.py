@@ -66,7 +66,6 @@ class Control:
         broker: int | None,
         timeout: float,
     ) -> int:
-        """Carry out Cluster.produce."""
         if acks not in ACKS or batch < 1:
             raise ValueError(f"acks is one of {', '.join(ACKS)}, and a batch has a record at least")
         deadline = Deadline.after(timeout)
@@ -95,7 +94,6 @@ class Control:
     async def lag(
         self, broker: int, records: int | None, topic: str | None, partition: int
     ) -> None:
-        """Carry out Cluster.lag."""
         self._emulation.broker(broker)
         key = None if topic is None else self._emulation.partition_key(topic, partition)
         await self._links.lag(broker, key, records)
@@ -103,7 +101,6 @@ class Control:
     async def intercept(
         self, api: str | int, action: Action | Decide, broker: int | None, times: int
     ) -> Interception:
-        """Carry out Cluster.intercept."""
         if broker is not None:
             self._emulation.broker(broker)
         if times < 1:
@@ -129,7 +126,6 @@ class Control:
         self._interceptions.rules = []
 
     async def wait_until(self, question: Callable[[Emulation], T], timeout: float) -> T:
-        """Carry out Cluster.wait_until."""
         deadline = Deadline.after(timeout)
         while not (answer := question(self._emulation)):
             if deadline.expired:

@@ -105,7 +105,7 @@ def read_recovery_points(directory: Path) -> dict[tuple[str, int], int]:
 
 
 def _read_offsets(directory: Path, name: str) -> dict[tuple[str, int], int]:
-    """A checkpoint that is missing or broken counts as empty (LogManager)."""
+    """Return the offsets of a checkpoint, none if it is missing or broken (LogManager)."""
     try:
         found = parse_offsets(name, (directory / name).read_bytes())
     except (FileNotFoundError, BadFormat):

@@ -119,7 +119,7 @@ class Interception:
 
     @property
     def left(self) -> int:
-        """The number of requests to which the rule will still apply."""
+        """Return the number of requests to which the rule will still apply."""
         return max(0, self.times - len(self.requests))
 
     def cancel(self) -> None:

@@ -104,7 +104,8 @@ class BatchHeader:
 
     @property
     def known(self) -> bool:
-        """False for a magic that no broker writes, which a broker keeps and no consumer reads."""
+        """Return False for a magic that no broker writes, which a broker keeps and no consumer
+        reads."""
         return self.magic in LEAST_LENGTH
 
     @property
@@ -113,12 +114,13 @@ class BatchHeader:
 
     @property
     def is_transactional(self) -> bool:
-        """True for a batch written inside a transaction, and for its end marker."""
+        """Return True for a batch written inside a transaction, and for its end marker."""
         return self.magic >= 2 and bool(self.attributes & TRANSACTIONAL)
 
     @property
     def is_control(self) -> bool:
-        """True for a marker that Kafka writes (commit, abort ...), which consumers never see."""
+        """Return True for a marker that Kafka writes (commit, abort ...), which consumers never
+        see."""
         return self.magic >= 2 and bool(self.attributes & CONTROL)
 
 

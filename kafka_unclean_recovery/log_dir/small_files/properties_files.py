@@ -43,7 +43,8 @@ class MetaProperties:
 
     @property
     def zookeeper(self) -> bool:
-        """True for the directory of a broker that ran on ZooKeeper when it was last started."""
+        """Return True for the directory of a broker that ran on ZooKeeper when it was last
+        started."""
         return self.version == 0
 
 

@@ -37,8 +37,8 @@ _BOOTSTRAP_ANEW = (
 
 
 def snapshot_causes(location: Location, folder: Folder, inside: list[Entry]) -> Iterator[Cause]:
-    """Yield the segment that the log begins with where no snapshot covers what was before it, and
-    the newest snapshot where it is damaged: an older one is not looked at."""
+    """Yield a cause where no snapshot reaches the beginning of the log, or the newest snapshot is
+    damaged: a node looks at no older one."""
     begins = min((o for e in inside if (o := segment_base_offset(e.name)) is not None), default=0)
     snapshots = sorted(
         (SnapshotId(file.offset, file.epoch or 0), entry)
@@ -67,7 +67,7 @@ def _newest(location: Location, folder: Folder, id_: SnapshotId, entry: Entry) -
 
 
 def bootstrap_causes(location: Location, folder: Folder) -> Iterator[Cause]:
-    """Yield the records to begin a cluster with, which a node reads at each start, where it can't.
+    """Yield a cause where a node can't read bootstrap.checkpoint, which it reads at each start.
     folder: the log directory that has the controllers' log."""
     try:
         data = folder.read_whole(BOOTSTRAP)

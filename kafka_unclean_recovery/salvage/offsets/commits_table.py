@@ -44,7 +44,7 @@ def render_offsets(found: Sequence[Reset], brought_back: int | None) -> str:
 
 
 def render_offsets_json(found: Sequence[Reset], brought_back: int | None) -> str:
-    """Return one object, in a line."""
+    """Return a JSON object in one line."""
     rows = tuple(_row(reset) for reset in found)
     return json_line(SalvageOffsetsJson(brought_back=brought_back or 0, commits=rows))
 

@@ -145,5 +145,5 @@ def _chunks(records: Iterator[tuple[SavedRecord, Headers]]) -> Iterator[Chunk]:
 
 
 def _last(chunk: Chunk) -> dict[Fate, Position]:
-    """Return the furthest position of each fate."""
+    """Return the position of the last record of each fate."""
     return {fate(record): record.position for record, _ in chunk}

@@ -12,7 +12,7 @@ from kafka_unclean_recovery.salvage.replay.target import alterations
 
 
 def render_json(works: Sequence[Work], executed: bool) -> str:
-    """Return one object with a line for each partition. executed: whether anything was to be
+    """Return a JSON object with a line for each partition. executed: whether anything was to be
     produced."""
     rows = tuple(_row(work, executed) for work in works)
     return document_by_line(

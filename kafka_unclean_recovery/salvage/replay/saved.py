@@ -32,7 +32,7 @@ class SavedFile:
     suspect: bool
 
     def open(self) -> BinaryIO:
-        """Raises OSError where it is no plain file of this directory."""
+        """Open the file. Raises OSError where it is no plain file of this directory."""
         return open_plain_within(self.directory, self.path.relative_to(self.directory))
 
 

@@ -27,7 +27,7 @@ class Partition(NamedTuple):
 
 @cache
 def shaped(replicas: int, directories: int | None) -> Partition:
-    """There may be a million of few shapes."""
+    """Return the one Partition of this shape: there may be a million partitions of few shapes."""
     return Partition(replicas, directories)
 
 

@@ -19,7 +19,7 @@ def add_acl(state: State, fields: Fields) -> Refusal:
 
 
 def remove_acl(state: State, fields: Fields) -> Refusal:
-    """One ACL under two ids is there once: it is gone with the first of them."""
+    """Remove the ACL with this id. An ACL that has two ids is gone with the first of them."""
     acl = state.acls.get(fields["id"])
     if acl is None:
         return f"no ACL has id {fields['id']}"
