@@ -61,7 +61,7 @@ async def _end(nodes: Nodes, leader: Broker, hanging: Hanging, deadline: Deadlin
         # marker.
         found = (await describe_producers(connection, [where], deadline)).get(where)
         if found is None or found.error != NONE or here not in found.open:
-            return "it changed meanwhile, so it was left alone: look again"
+            return "the transaction changed before its marker was sent: run aftercare again"
         commit = hanging.verdict.ending is Ending.COMMIT
         code = await write_marker(connection, here, commit, deadline)
     except ConnectionFailed as error:

@@ -112,21 +112,24 @@ def with_lost(found: Aftercare, lost: Mapping[TopicPartition, str]) -> Aftercare
 
 
 def aftercare_metrics(found: Aftercare) -> list[Metric]:
-    """Return the metrics of one look. Facts that could not be seen have a metric of their own,
+    """Return the metrics of one look. Facts that could not be read have a metric of their own,
     because a 0 in another metric does not include them."""
     rows = found.partitions
     unknown = len(found.unknown) + sum(len(row.problems) for row in rows)
     hanging = list(found.hanging())
     unsure = sum(not each.verdict.sure for each in hanging)
     figures = {
-        "over": ("1 when nothing is left and nothing may be hidden.", int(found.over)),
+        "over": ("1 when nothing is left to do, and nothing may be hidden.", int(found.over)),
         "partitions": ("Partitions looked at.", len(rows)),
         "partitions_left": ("Partitions that are not well yet.", sum(not r.over for r in rows)),
-        "offline_partitions": ("Without a leader.", sum(r.leaderless for r in rows)),
-        "out_of_sync_replicas": ("Not back in the ISR.", sum(len(r.out_of_sync) for r in rows)),
-        "hanging_transactions": ("Nobody ends them by himself.", len(hanging)),
-        "hanging_transactions_unknown": ("Those of unknown ending.", unsure),
-        "groups_beyond": ("Commits beyond where the log parts.", len(list(found.groups()))),
-        "unknown": ("What could not be seen, and hides what it hides.", unknown),
+        "offline_partitions": ("Partitions without a leader.", sum(r.leaderless for r in rows)),
+        "out_of_sync_replicas": (
+            "Replicas not back in the ISR.",
+            sum(len(r.out_of_sync) for r in rows),
+        ),
+        "hanging_transactions": ("Open transactions that no coordinator will end.", len(hanging)),
+        "hanging_transactions_unknown": ("Hanging transactions of unknown ending.", unsure),
+        "groups_beyond": ("Groups that read more than the log holds.", len(list(found.groups()))),
+        "unknown": ("Facts that could not be read, and may hide more.", unknown),
     }
     return [gauge(f"{_PREFIX}_{name}", *figure) for name, figure in figures.items()]

@@ -132,10 +132,16 @@ def before_start_metrics(found: BeforeStart) -> list[Metric]:
             "Replicas of which the start deletes something.",
             sum(v.destroys_own for v in rows),
         ),
-        "records_destroyed": ("Records that it deletes, as far as they are counted.", records),
-        "records_others_lose": ("Records of others that it makes be cut, as far as known.", lost),
+        "records_destroyed": (
+            "Records that the start deletes, as far as they are counted.",
+            records,
+        ),
+        "records_others_lose": (
+            "Records of other brokers that are cut after the start, as far as known.",
+            lost,
+        ),
         "unknown": (
-            "What can't be told, and hides what it hides.",
+            "Facts that could not be read, and may hide more.",
             len(found.unknown) + sum(v.untold for v in rows),
         ),
     }

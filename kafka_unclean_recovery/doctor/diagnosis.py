@@ -52,4 +52,4 @@ def diagnose(facts: Facts, checked_at: str) -> Diagnosis:
 def doctor_metrics(diagnosis: Diagnosis) -> list[Metric]:
     """Return the number of checks of each status."""
     name = "kafka_unclean_recovery_doctor_checks"
-    return [gauges(name, "Checks by how they came out.", "status", diagnosis.counts)]
+    return [gauges(name, "Number of checks by status.", "status", diagnosis.counts)]

@@ -105,12 +105,20 @@ def margin_metrics(found: MarginJson) -> list[Metric]:
     helps = "Partitions by how many further failures they stand, and what comes then."
     return [
         Metric(f"{_PREFIX}_partitions", helps, stands),
-        gauge(f"{_PREFIX}_partitions_unknown", "Partitions not known of.", found.not_known),
+        gauge(
+            f"{_PREFIX}_partitions_unknown",
+            "Partitions whose margin is not known.",
+            found.not_known,
+        ),
         gauge(f"{_PREFIX}_elr_partitions", "Partitions with an ELR.", found.elr_partitions),
         gauge(f"{_PREFIX}_elr_members", "Replicas in ELRs.", found.elr_members),
         gauge(f"{_PREFIX}_brokers_down", "Brokers that are down.", len(found.down)),
-        Metric(f"{_PREFIX}_out_of_sync_replicas", "Not in the ISR, of live brokers.", starving),
-        gauge(f"{_PREFIX}_problems", "Things that could not be read.", len(found.problems)),
+        Metric(
+            f"{_PREFIX}_out_of_sync_replicas",
+            "Replicas of live brokers that are not in the ISR.",
+            starving,
+        ),
+        gauge(f"{_PREFIX}_problems", "Facts that could not be read.", len(found.problems)),
         *_quorum_metrics(found.quorum),
         gauge(f"{_PREFIX}_failed_looks", "Looks that told nothing.", found.failed_looks),
     ]

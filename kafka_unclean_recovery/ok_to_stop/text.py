@@ -108,7 +108,9 @@ def answer_metrics(found: OkToStopJson) -> list[Metric]:
     helps = "Partitions by what this way to stop would do to them."
     verdicts = {each: float(each == found.verdict) for each in ("yes", "no", "unknown")}
     return [
-        gauges(f"{name}_verdict", "1 for the verdict.", "verdict", verdicts),
+        gauges(
+            f"{name}_verdict", "The verdicts: 1 is the one that was given.", "verdict", verdicts
+        ),
         *(
             gauges(f"{name}_{how}_partitions", helps, "class", _counted(scenario))
             for how, scenario in (("stop", found.stop), ("kill", found.kill))

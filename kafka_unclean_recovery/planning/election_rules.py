@@ -22,7 +22,7 @@ from kafka_unclean_recovery.model import (
 from kafka_unclean_recovery.planning.broker_return import waiting_for
 from kafka_unclean_recovery.planning.findings import findings_of
 from kafka_unclean_recovery.planning.reach import reach, records_beyond
-from kafka_unclean_recovery.wording import count_text
+from kafka_unclean_recovery.wording import brokers_text, count_text
 
 Choice = Callable[[PartitionState, Sequence[int]], int]
 """Returns the replica that an election makes leader of an offline partition whose replicas are to
@@ -139,10 +139,12 @@ def _reassigned(state: PartitionState) -> tuple[tuple[int, ...], tuple[int, ...]
 
 
 def _nobody(plan: PartitionPlan) -> str:
-    """Return why there is no candidate, with the problem of each live replica."""
-    unread = [f"broker {g.broker}: {g.problem}" for g in plan.replica_logs if g.live and g.problem]
-    told = f" ({'; '.join(unread)})" if unread else ""
-    none = f"no live replica whose log could be read{told}"
+    """Return why no replica can lead: the problem of each that lives, and which do not live."""
+    logs = plan.replica_logs
+    unread = [f"broker {g.broker}: {g.problem}" for g in logs if g.live and g.problem]
+    down = [g.broker for g in logs if not g.live]
+    told = [*unread, *([f"not live: {brokers_text(down)}"] if down else [])]
+    none = f"no replica can lead: {'; '.join(told) or 'no log could be ranked'}"
     if plan.state.online_replicas:
         return none
     return f"{none}; {_LOST_FOR_GOOD}"

@@ -64,7 +64,7 @@ class Terms:
 
 
 def differences(planned: PartitionPlan, now: PartitionPlan) -> list[str]:
-    """What an election rests on and is not as it was planned, as "leader epoch 7, now 8"."""
+    """Return what an election rests on and is not as planned, as "leader epoch 7, now 8"."""
     before, after = _rests_on(planned), _rests_on(now)
     names = [*before, *(name for name in after if name not in before)]
     return [

@@ -65,7 +65,11 @@ def _losses(which: str, whose: str, losses: Sequence[int | None]) -> Iterator[Me
     total = None if unknown else sum(loss for loss in losses if loss is not None)
     name = f"{PREFIX}_{which}_loss"
     yield gauge(f"{name}_records", f"Records {whose}; absent when unknown.", total)
-    yield gauge(f"{name}_unknown_partitions", "Partitions that hide how many.", unknown)
+    yield gauge(
+        f"{name}_unknown_partitions",
+        f"Partitions with an unknown number of records {whose}.",
+        unknown,
+    )
 
 
 def scan_metrics(info: ReplicaInfo) -> list[Metric]:

@@ -83,7 +83,7 @@ def test_what_changed_meanwhile_is_left_alone(now: tuple[OpenTransaction, ...]) 
     leader = Leader(*now)
     (problem,) = end(leader, (HERE, Ending.COMMIT))
     assert problem is not None
-    assert "changed meanwhile" in problem
+    assert "changed before its marker was sent" in problem
     assert leader.markers == []
 
 

@@ -168,10 +168,14 @@ def test_a_live_elr_member_wins_cleanly_so_nothing_is_refused() -> None:
 
 
 def test_no_candidate_is_said_before_anything_else() -> None:
-    plan = plan_partition(replace(OFFLINE, offline_replicas=(1, 2, 3, 4)), [])
-    outcome = refuse_or_settle(plan, None)
+    state = replace(OFFLINE, offline_replicas=(1, 2, 4))
+    unread = ReplicaLog(3, live=True, problem="grant Topic(orders):READ")
+    outcome = refuse_or_settle(plan_partition(state, [unread]), None)
     assert outcome is not None
     assert outcome.kind is OutcomeKind.NO_CANDIDATE
+    assert outcome.reason == (
+        "no replica can lead: broker 3: grant Topic(orders):READ; not live: brokers 1, 2, 4"
+    )
 
 
 @pytest.mark.parametrize(
