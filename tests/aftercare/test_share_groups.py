@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import os
 import shlex
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import pytest
 
@@ -15,7 +17,7 @@ from kafka_unclean_recovery.emulator import Cluster, Options, Settings
 from kafka_unclean_recovery.emulator.broker.share_groups import ShareState
 from kafka_unclean_recovery.emulator.control.status import partition_status
 from kafka_unclean_recovery.emulator.emulation import Emulation
-from kafka_unclean_recovery.emulator.listener.intercepts import Fail
+from kafka_unclean_recovery.emulator.listener.intercepts import Fail, Rewrite, Seen
 from tests.cli.in_process import RECOVERY, invoke
 
 TOPIC, DEAD, SURVIVOR = "orders", 1, 4
@@ -234,6 +236,90 @@ def test_a_share_group_that_nobody_tells_of_is_not_over(
     (unknown,) = document["unknown"]
     assert unknown.startswith(f"what share group {GROUP} ")
     assert unknown.endswith(why)
+
+
+def _after_the_first_look(cluster: Cluster, change: Callable[[Emulation], None]) -> None:
+    """Where leader epochs end is the last that a look asks for."""
+    emulation = cluster.look(lambda e: e)
+    changed: list[Seen] = []
+
+    def once(seen: Seen) -> None:
+        if not changed:
+            changed.append(seen)
+            change(emulation)
+
+    cluster.intercept("OffsetForLeaderEpoch", once, times=99)
+
+
+def _set_by_hand(emulation: Emulation) -> None:
+    states = emulation.share_groups[GROUP].states
+    states.update(dict.fromkeys(states, ShareState(3)))
+
+
+def _gone_on(emulation: Emulation) -> None:
+    """Consumers came, were done with more, and left."""
+    states = emulation.share_groups[GROUP].states
+    states.update({key: replace(s, done=(HELD, END + 2)) for key, s in states.items()})
+
+
+def _of_another_topic(emulation: Emulation) -> None:
+    """As where its topic was deleted and made again."""
+    states = emulation.share_groups[GROUP].states
+    ((key, state),) = states.items()
+    emulation.share_groups[GROUP].states = {key._replace(topic_id=UUID(int=7)): state}
+
+
+@pytest.mark.parametrize(
+    ("change", "start"), [(_set_by_hand, 3), (_gone_on, HELD), (_of_another_topic, HELD)]
+)
+def test_a_share_group_that_changed_since_it_was_looked_at_is_left_alone(
+    cluster: Cluster, change: Callable[[Emulation], None], start: int
+) -> None:
+    cluster.share_group(GROUP, TOPIC, 0, HELD, ALL)
+    _elect(cluster)
+    _after_the_first_look(cluster, change)
+    code, _, said = _care(cluster, "--reset-share-groups")
+    assert code == 1
+    left = "orders-0: share group workers: it changed meanwhile, so it was left alone: look again"
+    assert left in said
+    assert _start_offset(cluster) == [start]
+
+
+def test_a_share_group_whose_partition_is_led_anew_since_is_left_alone(cluster: Cluster) -> None:
+    cluster.share_group(GROUP, TOPIC, 0, HELD, ALL)
+    _elect(cluster)
+    before = cluster.partition(TOPIC, 0)
+    asked: list[Seen] = []
+
+    def older(answer: dict[str, Any]) -> dict[str, Any]:
+        """As if the partition had been led in an older epoch until then."""
+        for topic in answer["topics"]:
+            for partition in topic["partitions"]:
+                partition["leader_epoch"] -= 1
+        return answer
+
+    def until_asked(_: Seen) -> Rewrite | None:
+        return None if asked else Rewrite(older)
+
+    cluster.intercept("OffsetForLeaderEpoch", asked.append, times=99)
+    cluster.intercept("DescribeTopicPartitions", until_asked, times=99)
+    code, _, said = _care(cluster, "--reset-share-groups")
+    assert code == 1
+    assert "it changed meanwhile, so it was left alone: look again" in said
+    assert _start_offset(cluster) == [HELD]
+    assert cluster.partition(TOPIC, 0) == before
+
+
+def test_a_share_group_that_nobody_tells_of_any_more_is_left_alone(cluster: Cluster) -> None:
+    cluster.share_group(GROUP, TOPIC, 0, HELD, ALL)
+    _elect(cluster)
+    asked: list[Seen] = []
+    cluster.intercept("OffsetForLeaderEpoch", asked.append, times=99)
+    cluster.intercept("ReadShareGroupState", lambda _: Fail(15) if asked else None, times=99)
+    code, _, said = _care(cluster, "--reset-share-groups")
+    assert code == 1
+    assert "share group workers: it could not be looked at again: " in said
+    assert _start_offset(cluster) == [HELD]
 
 
 def test_a_share_group_whose_coordinator_refuses_says_so(cluster: Cluster) -> None:

@@ -21,7 +21,7 @@ from kafka_unclean_recovery.aftercare.reading_disks import DiskReader
 from kafka_unclean_recovery.aftercare.report import render_json
 from kafka_unclean_recovery.aftercare.result import Aftercare, aftercare_metrics, with_lost
 from kafka_unclean_recovery.aftercare.returning import advice
-from kafka_unclean_recovery.aftercare.share_groups import set_back
+from kafka_unclean_recovery.aftercare.setting_back import SettingBack
 from kafka_unclean_recovery.aftercare.transactions import Hanging
 from kafka_unclean_recovery.aftercare.watching import IN_A_ROW, watch
 from kafka_unclean_recovery.cli import metrics_file
@@ -168,11 +168,12 @@ def _elections(text: str, path: Path) -> Sequence[Election]:
 
 async def _care(session: Session, options: Options, chosen: Chosen) -> int:
     found = await _look(session, chosen)
+    done = True
     if options.end_transactions and any(found.endable()):
         await _end_transactions(session, options, found)
         found = await _look(session, chosen)
     if options.reset_share_groups and any(found.share_groups()):
-        await _reset_share_groups(session, options, found)
+        done = await _reset_share_groups(session, options, found)
         found = await _look(session, chosen)
     over = found.over
     if options.watch:
@@ -186,7 +187,7 @@ async def _care(session: Session, options: Options, chosen: Chosen) -> int:
     )
     for sentence in _advice(options, found):
         session.console.say(sentence)
-    return OK if over else NOT_ALL
+    return OK if over and done else NOT_ALL
 
 
 @dataclass(slots=True)
@@ -275,19 +276,18 @@ async def _end_transactions(session: Session, options: Options, found: Aftercare
     _say_noted(session, journal, "markers")
 
 
-async def _reset_share_groups(session: Session, options: Options, found: Aftercare) -> None:
-    """Set back the share groups beyond the logs. Raises JournalError before anything is done."""
+async def _reset_share_groups(session: Session, options: Options, found: Aftercare) -> bool:
+    """Set back the share groups beyond the logs, and return whether all were. Raises JournalError
+    before anything is done."""
     chosen = list(found.share_groups())
+    states = {row.topic_partition: row.state for row in found.partitions}
+    with_states = [(states[each.commit.topic_partition], each) for each in chosen]
     cluster, _ = await session.stop.unless(session.reader.cluster())
     with _journal(session, options, found) as journal:
         journal.write("resets", partitions=list(map(_reset_line, chosen)))
-        done = await set_back(
-            session.nodes,
-            cluster.brokers,
-            chosen,
-            budgets.AFTERCARE.seconds,
-            lambda: not session.stop.requested,
-        )
+        seconds = budgets.AFTERCARE.seconds
+        setting = SettingBack(session.nodes, session.reader, cluster.brokers, seconds)
+        done = await setting.set_back(with_states, lambda: not session.stop.requested)
         rows = [_reset_line(each.found) | {"problem": each.problem} for each in done]
         journal.note("reset", partitions=rows)
     for each in done:
@@ -297,6 +297,7 @@ async def _reset_share_groups(session: Session, options: Options, found: Afterca
             f"{what}: {each.problem}" if each.problem else f"{what}: set to {each.found.reset_to}"
         )
     _say_noted(session, journal, "resets")
+    return len(done) == len(chosen) and all(each.problem is None for each in done)
 
 
 @contextmanager

@@ -6,6 +6,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 
 from kafka_unclean_recovery.cli.commands.salvage_offsets import Options
 from kafka_unclean_recovery.cli.complaints import count_and_first
@@ -25,12 +26,17 @@ from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.model import TopicPartition
 from kafka_unclean_recovery.salvage.offsets.commits import SavedCommit, newest_commits
 from kafka_unclean_recovery.salvage.offsets.commits_table import render_offsets, render_offsets_json
-from kafka_unclean_recovery.salvage.offsets.groups import bring_back, read_now
+from kafka_unclean_recovery.salvage.offsets.groups import GroupFailed, bring_back, read_now
 from kafka_unclean_recovery.salvage.offsets.lineage import epoch_ends
 from kafka_unclean_recovery.salvage.offsets.resets import Asked, Decision, Reset, resets
 from kafka_unclean_recovery.salvage.replay.client_settings import load_settings
 from kafka_unclean_recovery.salvage.replay.parquet import read_records
-from kafka_unclean_recovery.salvage.replay.producing import TIMEOUT, NotReached, ProducingFailed
+from kafka_unclean_recovery.salvage.replay.producing import (
+    TIMEOUT,
+    Client,
+    NotReached,
+    ProducingFailed,
+)
 from kafka_unclean_recovery.salvage.replay.records import merged
 from kafka_unclean_recovery.salvage.replay.saved import Saved, read_saved
 from kafka_unclean_recovery.shutdown import Interrupted, Stop
@@ -58,24 +64,61 @@ def _run(console: Console, options: Options) -> int:
         raise usage("--plan changes nothing and --execute does: give one of them")
     saved = read_saved(options.saved, _of_groups)
     commits = [c for c in _commits(saved) if options.group is None or c.group in options.group]
+    asked = Asked(options.backwards, options.without_epoch)
     with _stoppable(console) as going_on:
         client = connected_client(console, options.bootstrap_server, options.command_config)
         now = read_now(client, commits, _epoch_ends(options, commits), going_on)
-        found = resets(commits, now, Asked(options.backwards, options.without_epoch))
-    wanted = [reset.saved for reset in found if reset.decision is Decision.BRING_BACK]
+        found = resets(commits, now, asked)
+    wanted = [reset for reset in found if reset.decision is Decision.BRING_BACK]
     done = None
     if options.execute and wanted and _consents(console, options, wanted):
         with _stoppable(console) as going_on:
-            done = bring_back(client, wanted, going_on)
+            look_again = partial(_look_again, client, options, asked, going_on)
+            done = bring_back(client, wanted, look_again, going_on)
+    changed = [] if done is None else done.changed
+    found = _with_changes(found, changed)
     render = render_offsets_json if options.format.is_json else render_offsets
-    console.artefact(render(found, done))
-    complaints = list(_complaints(saved, found, options))
+    console.artefact(render(found, None if done is None else done.done))
+    complaints = [*_complaints(saved, found, options), *_left_alone(changed)]
     for complaint in complaints:
         console.say(complaint)
     if done is None:
         console.say("nothing was changed" + ("" if options.execute else "; --execute does it"))
     declined = options.execute and bool(wanted) and done is None
     return NOT_ALL if complaints or declined else OK
+
+
+def _look_again(
+    client: Client,
+    options: Options,
+    asked: Asked,
+    going_on: Callable[[], None],
+    before: Sequence[Reset],
+) -> Sequence[Reset]:
+    """Return the same lost commits, of one group, as the cluster is now. Raises GroupFailed where
+    that can't be seen."""
+    commits = [reset.saved for reset in before]
+    try:
+        now = read_now(client, commits, _epoch_ends(options, commits), going_on)
+    except (NoBrokerReachable, ConnectionFailed, NotReached, RequestFailed) as error:
+        group = one_line(commits[0].group)
+        raise GroupFailed(f"group {group}: it could not be looked at again: {error}") from None
+    by_place = {reset.saved: reset for reset in resets(commits, now, asked)}
+    return [by_place[commit] for commit in commits]
+
+
+def _with_changes(found: Sequence[Reset], changed: Sequence[Reset]) -> list[Reset]:
+    now = {reset.saved: reset for reset in changed}
+    return [now.get(reset.saved, reset) for reset in found]
+
+
+def _left_alone(changed: Sequence[Reset]) -> Iterator[str]:
+    names = [f"{reset.saved.group}, {reset.saved.topic_partition}" for reset in changed]
+    yield from count_and_first(
+        "commit changed meanwhile and was left alone (look again)",
+        "commits changed meanwhile and were left alone (look again)",
+        names,
+    )
 
 
 def _epoch_ends(
@@ -98,12 +141,12 @@ def _commits(saved: Saved) -> Iterator[SavedCommit]:
         yield from newest_commits(merged(files, source), source)
 
 
-def _consents(console: Console, options: Options, wanted: Sequence[SavedCommit]) -> bool:
+def _consents(console: Console, options: Options, wanted: Sequence[Reset]) -> bool:
     """Ask on a terminal. Without one, or with --yes, the author of the command line has consented,
     as for an election. Raises Exit(128 plus a signal's number)."""
     if options.yes or not is_terminal():
         return True
-    found = Counter(commit.group for commit in wanted)
+    found = Counter(reset.saved.group for reset in wanted)
     for group, number in sorted(found.items()):
         console.say(f"group {one_line(group)}: {count_text(number, 'commit')} to be brought back")
     answer = asyncio.run(_asked(console, f"bring back {len(wanted)} commits? [y/N] "))

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import TimeoutError as FutureTimeout
+from dataclasses import dataclass, field
 from itertools import groupby
-from operator import attrgetter
 from typing import Any
 
 import confluent_kafka
@@ -14,7 +14,7 @@ import confluent_kafka.admin
 
 from kafka_unclean_recovery.model import TopicPartition
 from kafka_unclean_recovery.salvage.offsets.commits import SavedCommit
-from kafka_unclean_recovery.salvage.offsets.resets import Now
+from kafka_unclean_recovery.salvage.offsets.resets import Now, Reset
 from kafka_unclean_recovery.salvage.replay.producing import TIMEOUT, Client, ProducingFailed
 
 _EMPTY = ("EMPTY", "DEAD")
@@ -58,20 +58,49 @@ def read_now(
     )
 
 
-def bring_back(client: Client, commits: Iterable[SavedCommit], going_on: Callable[[], None]) -> int:
-    """Commit these offsets, group by group, and return how many were. Raises GroupFailed, and what
-    `going_on` raises; groups before that one have their commits."""
-    admin, done = client.admin(), 0
-    for group, of_group in groupby(sorted(commits, key=attrgetter("group")), attrgetter("group")):
+@dataclass(slots=True)
+class BroughtBack:
+    """What became of the commits. done: how many were brought back. changed: as they are now, those
+    that are not any more as they were shown, and were left alone."""
+
+    done: int = 0
+    changed: list[Reset] = field(default_factory=list)
+
+
+LookAgain = Callable[[Sequence[Reset]], Sequence[Reset]]
+"""Return what is to become of these lost commits as the cluster is now, in the same order."""
+
+
+def bring_back(
+    client: Client, wanted: Iterable[Reset], look_again: LookAgain, going_on: Callable[[], None]
+) -> BroughtBack:
+    """Commit these offsets, group by group, each directly after another look at the group. A commit
+    that is not as it was shown is left alone. Raises GroupFailed, and what `look_again` and
+    `going_on` raise; groups before that one have their commits."""
+    admin, result = client.admin(), BroughtBack()
+    ordered = sorted(wanted, key=_group)
+    for group, its in groupby(ordered, _group):
         going_on()
-        wanted = [_place(commit) for commit in of_group]
-        asked = _confluent.ConsumerGroupTopicPartitions(group, wanted)
-        answered = _result(admin.alter_consumer_group_offsets([asked])[group], group)
-        refused = [p for p in answered.topic_partitions if p.error is not None]
-        if refused:
-            raise GroupFailed(f"group {group}: {refused[0].topic}: {refused[0].error.str()}")
-        done += len(wanted)
-    return done
+        before = list(its)
+        now = look_again(before)
+        result.changed += [n for b, n in zip(before, now, strict=True) if b != n]
+        same = [_place(n.saved) for b, n in zip(before, now, strict=True) if b == n]
+        if same:
+            _commit(admin, group, same)
+            result.done += len(same)
+    return result
+
+
+def _group(reset: Reset) -> str:
+    return reset.saved.group
+
+
+def _commit(admin: Any, group: str, places: Sequence[Any]) -> None:
+    asked = _confluent.ConsumerGroupTopicPartitions(group, places)
+    answered = _result(admin.alter_consumer_group_offsets([asked])[group], group)
+    refused = [p for p in answered.topic_partitions if p.error is not None]
+    if refused:
+        raise GroupFailed(f"group {group}: {refused[0].topic}: {refused[0].error.str()}")
 
 
 def _place(commit: SavedCommit) -> Any:

@@ -55,11 +55,13 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Reset:
-    """One lost commit. committed: what the group has committed now, None without any."""
+    """One lost commit. committed: what the group has committed now, None without any. topic_id: of
+    the topic that has the name now, None without one."""
 
     saved: SavedCommit
     committed: int | None
     decision: Decision
+    topic_id: str | None = None
 
 
 def resets(commits: Iterable[SavedCommit], now: Now, asked: Asked) -> list[Reset]:
@@ -72,7 +74,8 @@ def resets(commits: Iterable[SavedCommit], now: Now, asked: Asked) -> list[Reset
 
 def _reset(saved: SavedCommit, now: Now, asked: Asked) -> Reset:
     committed = now.committed.get((saved.group, saved.topic_partition))
-    return Reset(saved, committed, _decision(saved, committed, now, asked))
+    topic_id = now.topic_ids.get(saved.topic_partition.topic)
+    return Reset(saved, committed, _decision(saved, committed, now, asked), topic_id)
 
 
 def _decision(saved: SavedCommit, committed: int | None, now: Now, asked: Asked) -> Decision:
