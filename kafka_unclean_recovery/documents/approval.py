@@ -63,7 +63,7 @@ def approval_json(approval: Approval) -> str:
 
 
 def parse_approval(text: str, source: str) -> Approval:
-    """Raises InputError, which names `source`."""
+    """Return the approval. Raises InputError, which names `source`."""
     use = "use the version of this tool that approved"
     document = load_kind(text, source, KIND, "give a file that `approve` wrote", use)
     approval = decode(document, ApprovalJson, Place(source))

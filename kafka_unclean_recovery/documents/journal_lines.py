@@ -82,7 +82,7 @@ def outcome_fields(outcome: Outcome) -> dict[str, Any]:
 
 
 def untorn(text: str) -> str:
-    """The lines of a journal without beginnings of lines that another line is glued to.
+    """Return the lines of a journal without the beginnings of lines that another line is glued to.
 
     A full disk left such a part behind, and nothing was done on its account. A line begins as no
     value within one can: quotes in texts are escaped, and nothing in a line has a version.
@@ -104,7 +104,7 @@ def _without_torn(line: str) -> str:
 
 
 def parse(text: str, source: str) -> list[dict[str, Any]]:
-    """The lines of a journal. Raises JournalError naming the line that is not one."""
+    """Return the lines of a journal. Raises JournalError, which names a line that is none."""
     lines = []
     for number, line in enumerate(untorn(text).splitlines(), 1):
         try:
@@ -125,8 +125,8 @@ def parse(text: str, source: str) -> list[dict[str, Any]]:
 
 
 def _is_whole(line: Mapping[str, Any]) -> bool:
-    """Whether what orders are put back by, elections known by, and requests waited for by, is there
-    and can be true."""
+    """Return whether all that a later run goes by is in the line and can be true: replica orders,
+    elections and the numbers of requests."""
     event = line["event"]
     if not isinstance(event, str):
         return False
@@ -147,7 +147,8 @@ def _is_whole(line: Mapping[str, Any]) -> bool:
 
 
 def _is_order(p: Mapping[str, Any], event: str) -> bool:
-    """Both orders have brokers, each once, and of a reorder the same ones."""
+    """Return True when both orders have brokers, each once, and those of a reorder the same
+    ones."""
     orders = (p.get("original"), p.get("written"))
     brokers = [
         sorted(order) for order in orders if isinstance(order, list) and all(map(_is_int32, order))
@@ -167,7 +168,8 @@ def _is_int64(value: object) -> bool:
 
 
 def unfinished(lines: Iterable[Mapping[str, Any]]) -> tuple[Reordered, ...]:
-    """Reordered partitions that are not known to have their order back, by topic and partition.
+    """Return the reordered partitions that are not known to have their order back, by topic and
+    partition.
 
     The first `original` of several reorders of one topic id counts: a later one may have seen our
     own order.
@@ -197,8 +199,8 @@ class Outstanding:
 
 
 def outstanding(lines: Iterable[Mapping[str, Any]]) -> tuple[Outstanding, ...]:
-    """Requests without an answer that leaves open nothing. Of a run that did not note what it sent
-    there is one of which nothing is known, while it left orders."""
+    """Return the requests that may still be carried out: no answer settled them. A run that noted
+    no requests and left orders counts as one request of which nothing is known."""
     lines = list(lines)
     sent: dict[object, Outstanding] = {}
     for line in lines:
@@ -220,12 +222,13 @@ def _outstanding(line: Mapping[str, Any]) -> Outstanding:
 
 
 def half_done(lines: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether a run ended while something of it was left to be finished, or on its way."""
+    """Return True when a run left something to be finished, or a request that may be on its way."""
     return bool(unfinished(lines) or outstanding(lines))
 
 
 def elected(lines: Iterable[Mapping[str, Any]]) -> frozenset[TopicPartition]:
-    """Partitions whose election was begun; whether by ours or not, they may have a new leader."""
+    """Return the partitions whose election was begun. Whoever elected it, each may have a new
+    leader."""
     return frozenset(
         TopicPartition(p["topic"], p["partition"])
         for line in lines

@@ -66,7 +66,8 @@ class ManualRecoveryJson(Entry, frozen=True):
 
 
 def manual_recovery_json(plans: Iterable[PartitionPlan]) -> str:
-    """The file of --manual-recovery-output-file (KIP-1275), by topic and partition, a line each.
+    """Return the file of --manual-recovery-output-file (KIP-1275), by topic and partition, a line
+    each.
 
     Plans without a designated leader are left out.
     """
@@ -79,7 +80,7 @@ def manual_recovery_json(plans: Iterable[PartitionPlan]) -> str:
 
 
 def leader_line(topic: str, partition: int, leader: int) -> str:
-    """A partition's entry in it."""
+    """Return one partition's line of the manual recovery file."""
     return json_text(ElectionJson(topic, partition, leader))
 
 
@@ -91,7 +92,7 @@ _TOPIC = re.compile(r"[a-zA-Z0-9._-]{1,249}")
 
 
 def parse_partitions(text: str, source: str) -> tuple[TopicPartition, ...]:
-    """The partitions that `text` names, in its order; other keys (a leader) are ignored.
+    """Return the partitions that `text` names, in its order; other keys (a leader) are ignored.
 
     `source` is what errors call the file. Raises InputError.
     """
@@ -103,7 +104,7 @@ def parse_partitions(text: str, source: str) -> tuple[TopicPartition, ...]:
 
 
 def parse_elections(text: str, source: str) -> tuple[tuple[TopicPartition, int | None], ...]:
-    """(partition, broker id of its designated leader or None), in the order of `text`.
+    """Return (partition, broker id of its designated leader or None), in the order of `text`.
 
     A leader beside a list of partitions is meant for each of them. Raises InputError.
     """
@@ -186,7 +187,7 @@ def _topic(entry: JsonObject, place: Place) -> str:
 
 
 def check_topic(name: str, where: Place) -> None:
-    """Raises InputError for what can't name a topic."""
+    """Raise InputError for what can't name a topic."""
     if not _TOPIC.fullmatch(name) or name in (".", ".."):
         raise where.error(
             f"{shown(name)} is not a legal topic name; "

@@ -139,7 +139,7 @@ class PlanJson(Entry, frozen=True):
 
 
 def plan_json(cluster: Cluster, plans: Iterable[PartitionPlan], created_at: str) -> str:
-    """The rich plan (schemas/plan-1.schema.json) with its digest.
+    """Return the rich plan (schemas/plan-1.schema.json) with its digest.
 
     `created_at` is a time in ISO 8601 with its offset from UTC.
     """
@@ -149,8 +149,8 @@ def plan_json(cluster: Cluster, plans: Iterable[PartitionPlan], created_at: str)
 def plan_chunks(
     cluster_id: str, lines: Iterable[tuple[str, str]], created_at: str
 ) -> Iterator[str]:
-    """The same, bit by bit; lines: of `plan_line`, by topic and partition, or many joined by
-    ",\n" and ",", so that they need not all exist at once."""
+    r"""Yield the rich plan part by part. lines: as plan_line returns them, by topic and partition,
+    or many joined by ",\n" and ",", so that they need not all exist at once."""
     head: Json = {
         "format_version": FORMAT_VERSION,
         "kind": "plan",
@@ -170,13 +170,13 @@ def plan_chunks(
 
 
 def plan_line(plan: PartitionPlan) -> tuple[str, str]:
-    """A partition's entry in the rich plan: its line, and the canonical form that is hashed."""
+    """Return a partition's line in the rich plan, and the canonical form of it that is hashed."""
     row = plan_row(plan)
     return json_text(row), canonical_json(row)
 
 
 def plan_row(plan: PartitionPlan) -> Json:
-    """A partition's entry in the rich plan, as values that json_text takes."""
+    """Return a partition's entry in the rich plan, as values that json_text takes."""
     return {
         "topic": plan.state.topic,
         "partition": plan.state.partition,
@@ -213,7 +213,7 @@ def _ranked(candidate: Candidate) -> Json:
 
 
 def candidate_json(candidate: Candidate) -> Json:
-    """What electing this replica would lose, and where it would truncate the others."""
+    """Return what electing this replica would lose, and where it would truncate the others."""
     return {
         "broker": candidate.log.broker,
         "loss": candidate.loss,
@@ -226,10 +226,8 @@ def _sorted(plans: Iterable[PartitionPlan]) -> list[PartitionPlan]:
 
 
 def parse_plan(text: str, source: str) -> JsonObject:
-    """The document of a rich plan, its kind, version and digest checked.
-
-    Raises InputError, which names `source`.
-    """
+    """Return the document of a rich plan, its kind, version and digest checked. Raises InputError,
+    which names `source`."""
     document = load_kind(
         text,
         source,
@@ -264,7 +262,7 @@ class PlanFile:
 
 
 def read_plan(text: str, source: str) -> PlanFile:
-    """Of a file of --plan-output-file. Raises InputError, which names `source`."""
+    """Read a plan that --plan-output-file wrote. Raises InputError, which names `source`."""
     place = Place(source)
     document = decode_newer(parse_plan(text, source), PlanJson, place)
     plans: dict[TopicPartition, PartitionPlan] = {}
@@ -303,7 +301,7 @@ def _plan(row: PartitionJson, place: Place) -> PartitionPlan:
 
 
 def check_topic(name: str, place: Place) -> None:
-    """Raises InputError for what is no legal name. place: of what has the name."""
+    """Raise InputError for what is no legal name. place: of what has the name."""
     if not _TOPIC.fullmatch(name) or name in (".", ".."):
         raise place.at("topic").error(
             'is not a legal topic name; it has 1 to 249 of a-z A-Z 0-9 . _ - and is not "." or ".."'

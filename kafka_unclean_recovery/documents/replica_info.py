@@ -168,7 +168,7 @@ _STATE_KEYS = ("topic_id", "leader", "leader_epoch", *BROKER_LISTS)
 
 
 def replica_info_json(info: ReplicaInfo) -> str:
-    """One object, a line for each partition."""
+    """Return a scan as a JSON object with a line for each partition."""
     metadata = None
     if info.metadata_epoch is not None and info.metadata_end_offset is not None:
         metadata = {"epoch": info.metadata_epoch, "end_offset": info.metadata_end_offset}
@@ -203,7 +203,7 @@ def _state_json(state: PartitionState | None) -> Json:
 
 
 def parse_replica_info(text: str, source: str) -> ReplicaInfo:
-    """The scan that `text` is; `source` is what errors call the file. Raises InputError."""
+    """Return the scan that `text` is; `source` is what errors call the file. Raises InputError."""
     give = "give a file that scan-log-dirs --output wrote"
     document = load_kind(text, source, KIND, give, "use the version of this tool that scanned")
     place = Place(source)
@@ -258,7 +258,8 @@ def _partition(row: PartitionJson, place: Place) -> PartitionInfo:
 
 
 def _state(row: PartitionJson, place: Place) -> PartitionState | None:
-    """All or nothing: half a state is none that a plan may rest on."""
+    """Return the state of the partition, None where all of it is null. Half a state is refused: no
+    plan may rest on it."""
     told = {key: getattr(row, key) for key in _STATE_KEYS}
     known = [key for key, value in told.items() if value is not None]
     if not known:

@@ -15,15 +15,15 @@ Json = dict[str, object]
 
 
 def partitions_by_line(head: Json, rows: Iterable[Json], tail: Json) -> str:
-    """One JSON object: `head`, then "partitions" with a line for each row, then `tail`.
+    """Return a JSON object: `head`, then "partitions" with a line for each row, then `tail`.
 
-    Quick to write and to grep; rows are taken one at a time, so that they need not all exist.
+    It is quick to write and to grep; rows are taken one at a time, so that they need not all exist.
     """
     return "".join(partitions_by_chunk(head, map(json_text, rows), lambda: tail))
 
 
 def document_by_line(document: Struct) -> str:
-    """The same of a whole document, whose "partitions" come last."""
+    """Return a whole document as partitions_by_line does; its "partitions" come last."""
     head = to_json(document)
     rows = head.pop("partitions")
     return partitions_by_line(head, rows, {})
@@ -32,7 +32,8 @@ def document_by_line(document: Struct) -> str:
 def partitions_by_chunk(
     head: Json, chunks: Iterable[str], tail: Callable[[], Json]
 ) -> Iterator[str]:
-    """The same bit by bit; chunks: lines, or many joined by ",\n". `tail` is asked last."""
+    r"""Yield what partitions_by_line returns, part by part. chunks: lines, or many joined by ",\n".
+    `tail` is asked last."""
     before = "".join(f"{json.dumps(key)}: {json.dumps(value)},\n" for key, value in head.items())
     yield f'{{{before}"partitions": ['
     end = "]"
@@ -44,10 +45,8 @@ def partitions_by_chunk(
 
 
 def plan_digest(document: Mapping[str, object]) -> str:
-    """The text "sha256:" and the hex digest of `document` without its "digest".
-
-    Hashed is the canonical form.
-    """
+    """Return "sha256:" and the hex digest of `document` without its "digest", in its canonical
+    form."""
     rest = {key: value for key, value in document.items() if key != "digest"}
     return _digest(hashlib.sha256(canonical_json(rest).encode("ascii")))
 

@@ -144,8 +144,8 @@ class Journal:
             raise
 
     def note(self, event: Event, **fields: object) -> bool:
-        """Append one line, on which nothing that is done hangs: True when it is written. It is on
-        the disk with the next `write`, or when the journal is closed."""
+        """Append one line, on which nothing that is done hangs, and return True when it is written.
+        It is on the disk with the next `write`, or when the journal is closed."""
         with self._writing:
             line = {**_begun(event), **fields}
             if not self._append(compact_json(line) + b"\n"):
@@ -210,7 +210,7 @@ class Journal:
         self.note("end", exit_code=exit_code, half_done=left)
 
     def _append(self, data: bytes) -> bool:
-        """The whole line, or nothing of it: the next one would be glued to a part."""
+        """Append the whole line, or nothing of it: the next one would be glued to a part."""
         self.keep()
         if self._torn:
             return False
@@ -257,7 +257,8 @@ class Journal:
         return not os.path.samestat(there, ours) or ours.st_size < self._whole
 
     def _write_anew(self) -> None:
-        """Raises OSError, also where another file has its name by now."""
+        """Write the journal under its name again where it is gone or shorter. Raises OSError, also
+        where another file has its name by now."""
         if self.link is not None and not os.path.lexists(self.link):
             make_private_directory(self.link.parent)
             self.link.symlink_to(self.path.resolve())
@@ -312,7 +313,7 @@ class Journal:
         self.failure = self.failure or f"journal {self.path}: {error.strerror}"
 
     def close(self) -> None:
-        """Never raises: `failure` tells what is not on the disk."""
+        """Close the journal. It never raises: `failure` tells what is not on the disk."""
         self._sync()
         os.close(self._descriptor)
 
@@ -325,7 +326,7 @@ class Journal:
 
 @contextmanager
 def only_holder(path: Path) -> Iterator[None]:
-    """Holds the lock of a file, which it makes. Raises JournalBusy, JournalError."""
+    """Hold the lock of a file, which is made if need be. Raises JournalBusy, JournalError."""
     if (link := foreign_link(path)) is not None:
         raise JournalError(f"{path}: {link} is a link of another user")
     descriptor = _open(path, os.O_NOFOLLOW)
@@ -359,7 +360,7 @@ def _lock(path: Path, descriptor: int) -> None:
 
 
 def _read_whole_lines(path: Path, descriptor: int) -> list[dict[str, Any]]:
-    """All lines; a torn last one is cut off, for nothing was done on its account."""
+    """Return all lines; a torn last one is cut off, for nothing was done on its account."""
     size = os.fstat(descriptor).st_size
     if size > LARGEST_JOURNAL:
         raise JournalError(f"journal {path}: {size} bytes are too many for one; choose another")

@@ -6,8 +6,8 @@ import fcntl
 
 
 def lock(descriptor: int) -> bool:
-    """Whether it is ours, until it is closed; False where another process has it. Raises OSError,
-    whose text says what to do where the file system knows no locks."""
+    """Lock an open file until it is closed; return False when another process has it. Raises
+    OSError, whose text says what to do where the file system knows no locks."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

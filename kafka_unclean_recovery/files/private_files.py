@@ -12,8 +12,8 @@ _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
 def why_not_ours(path: Path, below: Path) -> str | None:
-    """Why somebody else may have a hand in a directory below one that all can write to; None where
-    it is ours alone, or is not there. Raises OSError."""
+    """Return why somebody else may have a hand in a directory below one that all can write to; None
+    where it is ours alone, or is not there. Raises OSError."""
     shared = below.stat().st_mode
     if shared & _OTHERS_WRITE and not shared & stat.S_ISVTX:
         return f"others can replace what lies in {below}"
@@ -38,18 +38,19 @@ def _why_not_ours(path: Path) -> str | None:
 
 
 def private(path: str, flags: int) -> int:
-    """For open(..., opener=private): a file that it makes has mode 0600. Raises OSError."""
+    """Open a file; one that is made has mode 0600. It is for open(..., opener=private). Raises
+    OSError."""
     return os.open(path, flags | os.O_CLOEXEC, 0o600)
 
 
 def open_private(path: Path, mode: str) -> BinaryIO:
-    """mode: of open(), binary. Raises OSError."""
+    """Open a file that only its owner may read. mode: of open(), binary. Raises OSError."""
     return cast(BinaryIO, open(path, mode, opener=private))
 
 
 def make_private_directory(path: Path) -> None:
-    """With those above it that are missing, each of mode 0700; fine if it is there. Raises
-    OSError."""
+    """Make a directory, with those above it that are missing, each of mode 0700; one that is there
+    stays as it is. Raises OSError."""
     if not path.is_dir():
         make_private_directory(path.parent)
         path.mkdir(mode=0o700, exist_ok=True)

@@ -34,7 +34,7 @@ _LAST_LINE = 1024
 
 
 def state_directory(environment: Mapping[str, str], cluster_id: str) -> Path:
-    """Where this user's journals of one cluster lie (XDG base directories)."""
+    """Return where this user's journals of one cluster lie (XDG base directories)."""
     home = environment.get("HOME") or _NO_HOME
     base = environment.get("XDG_STATE_HOME") or str(Path(home) / ".local" / "state")
     # Kafka's cluster ids are base64url; another one must not lead out of the directory.
@@ -46,21 +46,21 @@ def state_directory(environment: Mapping[str, str], cluster_id: str) -> Path:
 
 
 def why_not_to_use(environment: Mapping[str, str], directory: Path) -> str | None:
-    """Why a state directory may hold what somebody else put there; None where that can't be, or
-    whoever runs this has chosen the place."""
+    """Return why a state directory may hold what somebody else put there; None where that can't be,
+    or whoever runs this has chosen the place."""
     if environment.get("HOME") or environment.get("XDG_STATE_HOME"):
         return None
     return why_not_ours(directory, below=Path(_NO_HOME))
 
 
 def new_path(directory: Path) -> Path:
-    """A name for a new journal that sorts by time."""
+    """Return a name for a new journal that sorts by time."""
     stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
     return directory / f"{stamp}-{os.getpid()}.jsonl"
 
 
 def link_to(path: Path, directory: Path) -> Path:
-    """A new entry in the directory by which later runs find a journal that lies elsewhere."""
+    """Make a link in the directory by which later runs find a journal that lies elsewhere."""
     link = new_path(directory)
     link.symlink_to(path.resolve())
     sync_directory(directory)
@@ -70,8 +70,8 @@ def link_to(path: Path, directory: Path) -> Path:
 def unfinished_journals(
     directory: Path, left: Callable[[Sequence[Mapping[str, Any]]], object] = unfinished
 ) -> tuple[list[Path], dict[Path, str]]:
-    """(journals in the directory, oldest first, in whose lines there is something `left`; why
-    others can't be read)."""
+    """Return (the journals in the directory that have something `left`, oldest first; why others
+    can't be read)."""
     found: list[Path] = []
     complaints: dict[Path, str] = {}
     for path in sorted(directory.glob("*.jsonl")):
@@ -92,8 +92,8 @@ def unfinished_journals(
 
 
 def _nothing_is_left(path: Path) -> bool:
-    """True where the last line says that its run left nothing: every run comes by every journal,
-    and most are megabytes. Raises OSError."""
+    """Return True where the last line says that its run left nothing. Every run comes by every
+    journal, and most are megabytes, so only that line is read. Raises OSError."""
     with open_plain(path) as file:
         file.seek(max(file.seek(0, os.SEEK_END) - _LAST_LINE, 0))
         *_, last, behind = (b"", *file.read().split(b"\n"))
@@ -106,5 +106,5 @@ def _nothing_is_left(path: Path) -> bool:
 
 
 def _pointed(path: Path) -> str:
-    """A link by which a journal elsewhere is found outlives it when somebody takes it away."""
+    """Return the path, and where it leads if it is a link: it may outlive a journal elsewhere."""
     return f"{path}, a link to {path.readlink()}" if path.is_symlink() else str(path)

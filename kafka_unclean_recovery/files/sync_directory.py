@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def sync_directory(directory: Path) -> None:
-    """A file that was made, renamed or removed stays so when the machine dies. Raises OSError."""
+    """Make new and removed names in a directory survive a crash (fsync). Raises OSError."""
     descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(descriptor)

@@ -145,8 +145,8 @@ class State:
 
     @property
     def recovers_uncleanly(self) -> bool:
-        """Whether the unclean recovery manager exists and is enabled (KIP-966, "Config changes").
-        The unclean elections that no admin asks for are then its own."""
+        """Return whether the unclean recovery manager exists and is enabled (KIP-966, "Config
+        changes"). The unclean elections that no admin asks for are then its own."""
         enabled = self.cluster_configs.get(UNCLEAN_RECOVERY_MANAGER_ENABLED, "false")
         return self.release.unclean_recovery and enabled.lower() == "true"
 

@@ -74,7 +74,8 @@ def copies_refused(compared: Copies, best: Copy) -> Iterator[Finding]:
 
 
 def _of_another_history(other: Compared, best: Copy) -> Iterator[Finding]:
-    """Epochs and offsets say nothing of which of two histories is the cluster's."""
+    """Yield findings on a copy of another history: epochs and offsets do not tell which history is
+    the cluster's."""
     found, copy = other.parting, other.copy
     both = f"{copy.name} ({_extent(copy)}) and {best.name} ({_extent(best)})"
     if found.relation is Relation.OTHER_HISTORY:
@@ -164,7 +165,7 @@ def behind_data(signs: Signs) -> Iterator[Finding]:
 
 
 def knows_no_broker(best: Copy) -> Iterator[Finding]:
-    """A cluster that was ever used has a broker in its metadata."""
+    """Yield a finding on a best copy without brokers: a cluster that was ever used has one."""
     if not best.brokers:
         yield Finding(
             "metadata_without_brokers",

@@ -104,7 +104,8 @@ def _without_copy(
 
 
 def _log_size(place: Place) -> int:
-    """The longest is read first: the others are mostly its beginning."""
+    """Return the size of the log in bytes: the longest is read first, and others are mostly its
+    beginning."""
     try:
         with metadata_files(place) as files:
             return sum(file.size for _, file in segments_of(files))
@@ -145,8 +146,8 @@ def _compared(
 
 
 def _in_one_history(found: Parting, best: Copy, copy: Copy) -> Parting:
-    """A checkpoint holds committed records alone: what it has where the best copy has others was
-    never given up."""
+    """Return the parting, or another history where a checkpoint disagrees with the best copy: what
+    a checkpoint holds was committed, and never given up."""
     committed = 0 if copy.snapshot is None else copy.snapshot.offset
     part = found.relation is Relation.GIVEN_UP and found.offset < best.end_offset
     if part and committed > found.offset:

@@ -91,7 +91,7 @@ def _untried(image: MetadataImage, wishes: Wishes) -> Iterator[Finding]:
 
 
 def _cluster(compared: Copies, wishes: Wishes) -> Iterator[Finding]:
-    """Brokers follow no controller of another cluster id, and stay up without one."""
+    """Yield findings on the cluster's id: brokers follow no controller with another id."""
     told = {c.owner.cluster_id for c in compared.copies if c.owner and c.owner.cluster_id}
     if not told and wishes.cluster_id is None:
         yield Finding(

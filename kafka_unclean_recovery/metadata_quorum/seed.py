@@ -83,7 +83,7 @@ def _write(plan: QuorumPlanJson, partial: Path, interrupt: Interrupt) -> None:
 
 
 def _stands_still(plan: QuorumPlanJson, source: Folder) -> None:
-    """Without a leader the log of a running node stands still. Raises SeedRefused where it grew."""
+    """Check that the copy has not grown since the plan: then somebody leads. Raises SeedRefused."""
     sizes = {file.name: file.found_size for file in plan.seed.files}
     for entry in source.entries():
         grew = entry.name in sizes and entry.size != sizes[entry.name]

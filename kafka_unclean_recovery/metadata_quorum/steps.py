@@ -61,7 +61,8 @@ def _survivors(compared: Copies, wishes: Wishes) -> set[int]:
 
 
 def _joining(survivors: Sequence[int], address: str) -> Iterator[str]:
-    """The log names the new controller alone, so those that live are voters no more."""
+    """Yield the step that makes living controllers voters again: the log names the new one
+    alone."""
     if survivors:
         yield (
             f"controllers {survivors} live, follow the new one, and do not vote any more: on the"

@@ -20,8 +20,8 @@ def stuck_voters(compared: Copies) -> tuple[str, ...]:
 
 
 def _other_directories(compared: Copies) -> Iterator[str]:
-    """By the best copy, and by the node's own: one that was formatted anew may have fetched
-    nothing, and one that was left behind is compared with what it knows."""
+    """Yield findings on directories by the best copy and by the node's own, which may know other
+    voters."""
     newest = compared.best.voters if compared.best else ()
     for copy in compared.copies:
         if copy.owner is not None:

@@ -50,7 +50,8 @@ class Gathering:
         why_late: Callable[[int], str | None] = lambda _: None,
         seen: SeenLogs | None = None,
     ) -> None:
-        """why_late: returns what is known of why a broker does not answer, None for nothing."""
+        """Take `why_late`, which returns what is known of why a broker is late, None for
+        nothing."""
         self._seen: SeenLogs = {} if seen is None else seen
         self._source = source
         self._deadline = deadline

@@ -44,7 +44,7 @@ class FencedBrokers:
     """What fenced brokers answered, and the tasks that still wait for them."""
 
     def __init__(self, source: ReplicaLogSource, seen: SeenLogs) -> None:
-        """seen: gets each log that is told."""
+        """Take `seen`, into which each log goes that is told."""
         self._source = source
         self._seen = seen
         self._tasks: dict[int, asyncio.Task[None]] = {}

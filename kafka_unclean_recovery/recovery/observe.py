@@ -94,7 +94,8 @@ class Observer:
         progress: Callable[[str], None],
         say: Callable[[str], None],
     ) -> None:
-        """progress: shows a sentence that is soon replaced; say: prints a sentence that stays."""
+        """Take `progress`, which shows a sentence that is soon replaced, and `say`, which prints
+        one that stays."""
         self._nodes = nodes
         self._reader = reader
         self._views = Views(reader)

@@ -214,7 +214,7 @@ def unweighed(rows: Rows) -> Iterator[str]:
 
 
 def not_begun(plans: Iterable[PartitionPlan], why: str) -> Outcomes:
-    """Return the same failure for every plan: its election was not begun."""
+    """Return a failure for each plan: its election was not begun, for this reason."""
     outcome = _failed(f"its election was not begun: {why}")
     return dict.fromkeys((plan.state.topic_partition for plan in plans), outcome)
 

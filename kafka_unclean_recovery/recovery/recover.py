@@ -159,7 +159,7 @@ async def look(run: Run, aim: Aim) -> Result:
 
 
 async def recover(run: Run, aim: Aim, power: Power) -> Result:
-    """Observe and plan as `look` does, and elect what speaks against nothing."""
+    """Observe and plan as `look` does, and elect where nothing speaks against it."""
     seen = await _observe(run, aim)
     _say_what_is_odd(run, seen)
     told = set(seen.problems)

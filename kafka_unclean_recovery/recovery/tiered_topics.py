@@ -46,7 +46,8 @@ async def tiered_topics(reader: Reader, topics: Sequence[str]) -> Mapping[str, s
 
 
 def not_read(topics: Iterable[str], why: str) -> Mapping[str, str]:
-    """Return the same for topics none of which could be asked for."""
+    """Return, for topics that could not be asked for, that each may have records in remote
+    storage."""
     return {name: _may_be(why) for name in topics}
 
 

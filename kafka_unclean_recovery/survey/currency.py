@@ -75,8 +75,8 @@ class Currency:
         quorum: Callable[[float], Awaitable[Quorum | None]],
         cluster: Callable[[], Awaitable[object]],
     ) -> None:
-        """quorum: asks the controllers, for so many seconds at most; cluster: reads the live
-        brokers."""
+        """Take `quorum`, which asks the controllers for so many seconds at most, and `cluster`,
+        which reads the live brokers."""
         self._nodes = nodes
         self._clock = clock
         self._quorum = quorum
@@ -109,7 +109,7 @@ class Currency:
         return read if self._sources is None else partial(_marked, self._nodes, self._sources, read)
 
     async def current(self, read: Looked[T], patience: float, within: float) -> T:
-        """Return as Reader.current does."""
+        """Return what Reader.current returns."""
         deadline = Deadline.after(within, self._clock)
         committed: int | None = None
         for tries in itertools.count(1):

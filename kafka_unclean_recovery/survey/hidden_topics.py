@@ -35,7 +35,7 @@ class Hidden:
 
     @property
     def whole(self) -> bool:
-        """True when every broker told."""
+        """Return True when every broker told."""
         return not self.silent and self.refused is None
 
 

@@ -77,7 +77,7 @@ class Means:
     slowed: Callable[[], str | None] = lambda: None
 
     def pass_gate(self) -> None:
-        """Raises NotSent."""
+        """Let one request pass the gate. Raises NotSent."""
         self.gate.pass_one(self.stop)
 
 
@@ -86,7 +86,7 @@ class Mechanism(Protocol):
 
     @property
     def batch(self) -> int:
-        """The number of partitions in one batch."""
+        """Return the number of partitions in one batch."""
         ...
 
     @property

@@ -54,8 +54,8 @@ class LineageProbe:
 
     @property
     def unanswered(self) -> bool:
-        """True while the replica has left something unanswered: the lineage, or the header of an
-        empty log."""
+        """Return True while the replica has left something unanswered: the lineage, or the header
+        of an empty log."""
         return self.problem is None and (self.ask is not None or self.log_start_offset is None)
 
     def tell(self, answer: EpochEnd) -> None:

@@ -173,7 +173,7 @@ class MoveElector:
         return refused
 
     async def _see_who_came_back(self, written: Sequence[Election]) -> None:
-        """Raises LookTooOld where an old replica has come back while the new ones were written."""
+        """Raise LookTooOld where an old replica has come back while the new ones were written."""
         live = (await self._means.reader.cluster())[0].brokers.keys()
         back = next((broker for election in written for broker in election.back(live)), None)
         if back is not None:

@@ -141,8 +141,7 @@ class ReorderElector:
         return said
 
     def _close_refused(self, elections: Carried, said: Said) -> None:
-        """An order that was never written, because it was refused or kept back, is not to be put
-        back."""
+        """Note that orders which were never written, refused or kept back, need not be put back."""
         announced = {tp for tp, e in elections.items() if e.needs_order and tp not in self._reduced}
         refused = {tp: said.get(tp, "") for tp in announced - self._order.maybe_written}
         self._refused |= refused.keys()

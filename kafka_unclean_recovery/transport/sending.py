@@ -81,6 +81,7 @@ async def noted(
 
 
 async def settle(controller: Controller, journal: Journal, reason: str) -> None:
-    """Wait until no request given up can still be carried out, and note it. Raises Unsure."""
+    """Wait until no request that was given up can still be carried out, and note that. Raises
+    Unsure."""
     await controller.settle(reason)
     journal.note("settled")

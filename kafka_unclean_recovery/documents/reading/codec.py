@@ -37,28 +37,29 @@ _spaced = msgspec.json.format
 
 
 def to_json(value: object) -> Any:
-    """A frozen value as json.dumps takes it: keys in the order of its fields."""
+    """Return a frozen value as json.dumps takes it: keys in the order of its fields."""
     return msgspec.to_builtins(value)
 
 
 def to_model(entry: object, into: type[T]) -> T:
-    """A value with the fields of `entry`; those that it lacks are as `into` has them by default."""
+    """Return an `into` with the fields of `entry`; those that it lacks have their defaults."""
     return msgspec.convert(entry, into, from_attributes=True)
 
 
 def json_line(document: msgspec.Struct) -> str:
-    """A whole document in one line."""
+    """Return a whole document in one line."""
     return json_text(document) + "\n"
 
 
 def json_text(value: object) -> str:
-    """What json.dumps makes of `to_json`, for values without floats."""
+    """Return the value as json.dumps writes it; it must hold no float."""
     data = _encoded(value)
     return json.dumps(to_json(value)) if data is None else _spaced(data, indent=0).decode("ascii")
 
 
 def canonical_json(value: object) -> str:
-    """Keys sorted, no blanks, ASCII with \\u escapes; for values without floats."""
+    r"""Return the value as JSON with keys sorted, no blanks, ASCII with \u escapes; it must hold
+    no float."""
     data = _encoded(value, "sorted")
     if data is None:
         return json.dumps(to_json(value), sort_keys=True, separators=(",", ":"))
@@ -66,14 +67,14 @@ def canonical_json(value: object) -> str:
 
 
 def compact_json(value: object) -> bytes:
-    """No blanks; for values without floats."""
+    """Return the value as JSON without blanks; it must hold no float."""
     data = _encoded(value)
     return json.dumps(to_json(value), separators=(",", ":")).encode() if data is None else data
 
 
 def _encoded(value: object, order: Literal["sorted"] | None = None) -> bytes | None:
-    """None where a text is not plain ASCII: msgspec escapes no other characters, and refuses lone
-    surrogates, which names of files have."""
+    """Return the JSON; None where a text is not plain ASCII, for msgspec escapes no other
+    characters, and refuses lone surrogates, which names of files have."""
     try:
         data = msgspec.json.encode(value, order=order)
     except UnicodeEncodeError:
@@ -82,8 +83,8 @@ def _encoded(value: object, order: Literal["sorted"] | None = None) -> bytes | N
 
 
 def load_kind(text: str, source: str, kind: str, give: str, use: str) -> JsonObject:
-    """The document of that kind, of format version 1. give, use: what to do about another kind,
-    another version. Raises InputError."""
+    """Return the document of that kind, of format version 1. give, use: what to do about another
+    kind, another version. Raises InputError."""
     document = load_object(text, source)
     if document.get("kind") != kind:
         raise InputError(f'{source}: kind: is not "{kind}"; {give}')
@@ -94,14 +95,15 @@ def load_kind(text: str, source: str, kind: str, give: str, use: str) -> JsonObj
 
 
 def decode(value: object, into: type[T], place: Place) -> T:
-    """Raises InputError for whatever does not fit, a key that is not known and one given twice."""
+    """Return the value as an `into`. Raises InputError for whatever does not fit, for a key that is
+    not known, and for one given twice."""
     if not _all_known(value, _kind_of(into)):
         _explain(value, _kind_of(into), place)
     return decode_newer(value, into, place)
 
 
 def decode_newer(value: object, into: type[T], place: Place) -> T:
-    """The same, but keys that only later versions know are passed over."""
+    """Return what `decode` returns, but pass over keys that only later versions know."""
     if isinstance(value, JsonObject) and value.repeats_within:
         _explain(_known(value, _kind_of(into)), _kind_of(into), place)
     try:
@@ -112,7 +114,7 @@ def decode_newer(value: object, into: type[T], place: Place) -> T:
 
 
 def _inner(kind: inspect.Type) -> inspect.Type:
-    """Without descriptions and null."""
+    """Return the type without its description, and without null."""
     while isinstance(kind, inspect.Metadata | inspect.UnionType):
         if isinstance(kind, inspect.Metadata):
             kind = kind.type
@@ -128,7 +130,8 @@ def _nullable(kind: inspect.Type) -> bool:
 
 
 def _all_known(value: object, kind: inspect.Type) -> bool:
-    """Whether the entries in `value` have no key that is not known. Quick: scans are long."""
+    """Return whether the entries in `value` have only keys that are known. It is quick: scans are
+    long."""
     if isinstance(kind, inspect.VarTupleType) and isinstance(value, list):
         item_kind = _inner(kind.item_type)
         return all(_all_known(item, item_kind) for item in value)
@@ -140,7 +143,7 @@ def _all_known(value: object, kind: inspect.Type) -> bool:
 
 @cache
 def _keys(entry: Any) -> tuple[frozenset[str], tuple[tuple[str, inspect.Type], ...]]:
-    """The keys of an entry, and the kinds of those below which there are entries."""
+    """Return the keys of an entry, and the kinds of those below which there are entries."""
     fields = _kind_of(entry).fields
     within = ((field.encode_name, _inner(field.type)) for field in fields)
     deeper = tuple((key, kind) for key, kind in within if _holds_entries(kind))
@@ -154,7 +157,7 @@ def _holds_entries(kind: inspect.Type) -> bool:
 
 
 def _known(value: object, kind: inspect.Type) -> object:
-    """Without keys that are not known."""
+    """Return the value without keys that are not known."""
     kind = _inner(kind)
     if isinstance(kind, inspect.StructType) and isinstance(value, JsonObject):
         kinds = {field.encode_name: field.type for field in kind.fields}
@@ -167,7 +170,7 @@ def _known(value: object, kind: inspect.Type) -> object:
 
 
 def _explain(value: object, kind: inspect.Type, place: Place) -> None:
-    """Raises InputError for the first part of `value` that is not of its kind."""
+    """Raise InputError for the first part of `value` that is not of its kind."""
     if value is None and _nullable(kind):
         return
     kind = _inner(kind)

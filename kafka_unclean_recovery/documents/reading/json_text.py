@@ -44,7 +44,7 @@ class Place:
 
 
 def load_object(text: str, source: str) -> JsonObject:
-    """The one JSON object that `text` is; a byte order mark before it is let pass.
+    """Return the one JSON object that `text` is; a byte order mark before it is let pass.
 
     Raises InputError with line and column (both from 1) for what is not JSON.
     """
@@ -85,13 +85,13 @@ def _object(pairs: list[tuple[str, object]], repeated: list[str]) -> JsonObject:
 
 
 def _reject(constant: str, text: str) -> NoReturn:
-    """Python reads NaN and Infinity, which JSON has not."""
+    """Raise JSONDecodeError for NaN and Infinity, which Python reads and JSON has not."""
     position = _position(r"-?(?:NaN|Infinity)", text)
     raise json.JSONDecodeError(f"{constant} is not a JSON number", text, position)
 
 
 def _position(token: str, text: str) -> int:
-    """Where `token` first stands outside of a string; 0 if nowhere."""
+    """Return where `token` first stands outside of a string; 0 if nowhere."""
     for match in re.finditer(f"{_STRING}|(?P<token>{token})", text):
         if match["token"]:
             return match.start()
@@ -99,7 +99,8 @@ def _position(token: str, text: str) -> int:
 
 
 def an_object(value: object, place: Place) -> JsonObject:
-    """Raises InputError for anything else, and for a key that stands there twice."""
+    """Return the value. Raises InputError for what is no object, and for a key that is there
+    twice."""
     if not isinstance(value, JsonObject):
         raise place.error(f"must be an object {{...}}, not {shown(value)}")
     if value.repeated is not None:
@@ -108,7 +109,7 @@ def an_object(value: object, place: Place) -> JsonObject:
 
 
 def shown(value: object) -> str:
-    """`value` as the file has it, short; what it holds is not followed, however deep."""
+    """Return `value` as the file has it, short; what it holds is not followed, however deep."""
     if isinstance(value, list):
         return "a list"
     if isinstance(value, dict):

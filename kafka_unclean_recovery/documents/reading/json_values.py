@@ -33,7 +33,7 @@ def a_list(value: object, place: Place) -> list[object]:
 
 
 def whole_number(value: object, place: Place, least: int, most: int) -> int:
-    """`least` and `most` are inclusive."""
+    """Return a whole number from `least` to `most`, both included. Raises InputError."""
     if isinstance(value, bool) or not isinstance(value, int):
         raise place.error(f"must be a whole number, not {shown(value)}")
     if not least <= value <= most:
