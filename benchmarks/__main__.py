@@ -62,7 +62,7 @@ def main(arguments: list[str]) -> int:
 
 
 def with_table(page: str, rows: list[dict[str, Any]], machine: str) -> str:
-    """The page with this table between its marks."""
+    """Return the page with this table between its marks."""
     before, _, rest = page.partition(BEGIN)
     _, _, after = rest.partition(END)
     lines = ["| work | against | ours | theirs | ratio | aim |", "|---|---|---|---|---|---|"]
@@ -73,8 +73,8 @@ def with_table(page: str, rows: list[dict[str, Any]], machine: str) -> str:
 
 
 def _lines(name: str) -> Iterator[str]:
-    """What the benchmark prints, shown as it comes; nothing where it failed. Python may write byte
-    code: what is measured within its process has it from the second time on, too."""
+    """Yield what the benchmark prints, shown as it comes; nothing where it failed. Python may write
+    byte code: what is measured within its process has it from the second time on, too."""
     command = [sys.executable, "-m", f"benchmarks.{name}"]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdout=pipe, text=True, env=plain_environ()) as process:

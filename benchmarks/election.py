@@ -49,7 +49,7 @@ class Run:
 
     @property
     def uncertain_s(self) -> float:
-        """So much earlier it may have been: that client did not ask in between."""
+        """Return how much earlier it may have been: the client did not ask in between."""
         return self.seen.at - self.seen.offline_at
 
 
@@ -97,7 +97,7 @@ def _measure(release: str, partitions: int, runs: int) -> dict[str, Any]:
 
 
 def _figures(runs: Sequence[Run]) -> dict[str, Any]:
-    """Medians and spread; and what the client cost that looked on."""
+    """Return medians and spread, and what the client cost that looked on."""
     seconds = [run.last_leader_s for run in runs]
     return {
         **summary([run.cost for run in runs]),
@@ -127,7 +127,7 @@ def _compared(
 
 
 def recovered(partitions: int, state_home: Path | None = None, release: str = NEWEST) -> Run:
-    """What a recovery cost. Without `state_home` it finds no journals of earlier runs."""
+    """Return what a recovery cost. Without `state_home` it finds no journals of earlier runs."""
     flags = ("--all-offline-partitions", "--automated-recovery", "--yes")
     return _on_a_copy(
         release,
@@ -166,7 +166,8 @@ def _on_a_copy(
 def watched(
     command: Sequence[str], address: str, topic: str, state_home: Path | None = None
 ) -> Run:
-    """The command, while a client at this broker looks when the last partition has its leader."""
+    """Run the command, while a client at this broker sees when the last partition has its
+    leader."""
     with watching(address, topic) as seen:
         cost = run(command, state_home=state_home)
         if cost.code:

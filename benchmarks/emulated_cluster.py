@@ -32,14 +32,15 @@ class Emulated:
 
 @contextmanager
 def emulated(session_seconds: float, data_dir: Path) -> Iterator[Emulated]:
-    """Gives it when its first line is there."""
+    """Yield an emulator once its first line is there."""
     with _running("emulated_process", str(session_seconds), str(data_dir)) as cluster:
         yield cluster
 
 
 @contextmanager
 def emulated_outage(data_dir: Path, partitions: int | None = None) -> Iterator[str]:
-    """The bootstrap servers of an outage of so many partitions; None: of the one that is there."""
+    """Yield the bootstrap servers of an outage of so many partitions; None: of the one that is
+    there."""
     made = () if partitions is None else (str(partitions),)
     with _running("outage_process", str(data_dir), *made) as cluster:
         yield ",".join(cluster.addresses[1:])

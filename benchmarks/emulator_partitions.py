@@ -116,7 +116,7 @@ def _measured(side: Side, partitions: int) -> dict[str, float]:
 
 
 def _assignment() -> list[list[int]]:
-    """In turns, so that each broker leads a quarter."""
+    """Return the replicas of the partitions, in turns: each broker leads a quarter."""
     return [
         [BROKERS[(number + place) % len(BROKERS)] for place in range(REPLICAS)]
         for number in range(PARTITIONS_EACH)
@@ -129,7 +129,7 @@ def _wait_for(
     partitions: int,
     wanted: Callable[[PartitionView], bool],
 ) -> None:
-    """Each of these brokers describes so many partitions, every one as it is wanted."""
+    """Wait until each of these brokers describes so many partitions, every one as it is wanted."""
     for broker in brokers:
         _wait_until(partial(_sees, side.addresses[broker], partitions, wanted))
 

@@ -38,7 +38,7 @@ Command = Callable[[Path], list[str]]
 
 
 def measure(runs: int) -> dict[str, object]:
-    """Each in turn, in memory where there is room, so that a slow moment falls on all of them."""
+    """Measure each in turn, in memory where there is room, so that a slow moment falls on all."""
     ways: dict[str, Callable[[Path], Figures]] = {
         "emulator": _emulator,
         "JVMs as the tests start them": lambda scratch: _jvms(scratch, _quick),
@@ -68,7 +68,7 @@ def measure(runs: int) -> dict[str, object]:
 
 
 def _ratios(mine: Figures, theirs: Figures) -> Figures:
-    """The emulator formats its directories as it starts."""
+    """Return ours by theirs; the emulator formats its directories as it starts."""
     return {
         "start": round(mine["start_s"] / theirs["start_s"], 4),
         "format and start": round(mine["start_s"] / (theirs["format_s"] + theirs["start_s"]), 4),
@@ -82,7 +82,7 @@ def _medians(found: Sequence[Figures]) -> Figures:
 
 
 def _emulator(scratch: Path) -> Figures:
-    """It formats its directories too."""
+    """Measure the emulator, which formats its directories as it starts."""
     begun = time.perf_counter()
     with emulated(3.0, scratch / "cluster") as cluster:
         _wait_for_metadata(cluster.addresses)
@@ -91,7 +91,7 @@ def _emulator(scratch: Path) -> Figures:
 
 
 def _jvms(scratch: Path, command: Command) -> Figures:
-    """A controller and the brokers. The format is that of the tests: tools at once, and quick."""
+    """Measure a controller and the brokers, formatted as the tests do: tools at once, and quick."""
     begun = time.perf_counter()
     with KafkaCluster.create(scratch / "cluster", VERSION, BROKERS) as cluster:
         formatted = time.perf_counter()
@@ -133,7 +133,7 @@ def _stock(properties: Path) -> list[str]:
 
 
 def _wait_for_metadata(addresses: Sequence[str]) -> None:
-    """Until one answers with all of them: as many as there are addresses."""
+    """Wait until one answers with all of them: as many as there are addresses."""
     give_up = time.monotonic() + TIMEOUT
     while time.monotonic() < give_up:
         for address in addresses:
@@ -151,8 +151,8 @@ def _brokers_seen(address: str) -> int:
 
 
 def _used(pids: Sequence[int]) -> Figures:
-    """Processor since their start, and proportional set sizes: a page that several share counts
-    once."""
+    """Return the processor seconds since their start, and proportional set sizes: a page that
+    several share counts once."""
     return {
         "cpu_s": sum(map(_cpu_seconds, pids)),
         "resident_mib": sum(map(_proportional_kib, pids)) / 1024,
@@ -160,7 +160,8 @@ def _used(pids: Sequence[int]) -> Figures:
 
 
 def _cpu_seconds(pid: int) -> float:
-    """proc(5): user and system time are fields 14 and 15, the name in brackets being the second."""
+    """Return user and system time, fields 14 and 15 of proc(5); the second is the name in
+    brackets."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 

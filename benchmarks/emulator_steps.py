@@ -19,8 +19,9 @@ VERSION = "4.3.1"
 
 
 def measure(steps: int) -> dict[str, object]:
-    """Generating the events does not count. Ours is in seconds of the processor, which is all that
-    it uses; the real one's are those that its client waits and reads what it wrote."""
+    """Measure the steps without the generating of events. Ours is in seconds of the processor,
+    which is all that it uses; the real one's are those that its client waits and reads what it
+    wrote."""
     ours = theirs = 0.0
     done = 0
     for seed in range(1, steps // STEPS_EACH + 1):
@@ -39,7 +40,7 @@ def measure(steps: int) -> dict[str, object]:
 
 
 def _real(seed: int) -> tuple[OurSide, Sequence[ev.Event], float]:
-    """Ours at the beginning, the events that happened from there on, and the seconds they took."""
+    """Return ours at the beginning, the events that happened from there on, and their seconds."""
     events: list[ev.Event] = []
     seconds = 0.0
     with real_side(VERSION) as real:

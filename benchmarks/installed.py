@@ -33,24 +33,25 @@ _WHEEL, _COMPLETE = "wheel", ".complete"
 
 
 def python(*arguments: str, kind: str = CORE) -> list[str]:
-    """The interpreter of the environment. With -P it knows our package as it is installed; without,
-    it looks in the directory we are in, or that of its script, first."""
+    """Return the call of the environment's interpreter. With -P it knows our package as it is
+    installed; without, it looks in the directory we are in, or that of its script, first."""
     return [str(environment(kind) / "bin" / "python"), *arguments]
 
 
 def script(name: str, *arguments: str) -> list[str]:
-    """A module of this directory that imports our package alone, run by that interpreter."""
+    """Return the call of a module of this directory, which imports our package alone."""
     return python("-P", str(HERE / f"{name}.py"), *arguments)
 
 
 def plain_environ() -> dict[str, str]:
-    """The environment without what changes how Python starts, which a user's shell has not."""
+    """Return the environment without what changes how Python starts, which a user's shell has
+    not."""
     return {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
 
 
 @cache
 def told_of_processes() -> dict[str, object]:
-    """For a benchmark's JSON: which code the processes that it measured ran."""
+    """Return, for a benchmark's JSON, which code the processes that it measured ran."""
     code = "import kafka_unclean_recovery as ours; from os.path import exists\n"
     code += "print(ours.__version__, exists(ours.__cached__), ours.__file__)"
     done = subprocess.run(
@@ -62,7 +63,7 @@ def told_of_processes() -> dict[str, object]:
 
 
 def told_of_this_process(package: ModuleType = kafka_unclean_recovery) -> dict[str, object]:
-    """The same for what a benchmark measures within its own process."""
+    """Return, for a benchmark's JSON, which code this process ran."""
     (place,) = package.__path__
     return {
         "installed": not Path(place).is_relative_to(ROOT / package.__name__),
@@ -73,7 +74,7 @@ def told_of_this_process(package: ModuleType = kafka_unclean_recovery) -> dict[s
 
 @cache
 def environment(kind: str = CORE) -> Path:
-    """A virtual environment: the directory that has bin/ and share/."""
+    """Return the directory of a virtual environment, which has bin/ and share/."""
     wheel = built()
     home = wheel.parent.parent / kind
     with locked(home.with_name(f".{kind}.lock")):
@@ -85,7 +86,7 @@ def environment(kind: str = CORE) -> Path:
 
 
 def built(root: Path = ROOT, kept_in: Path = KEPT_IN) -> Path:
-    """The wheel of this tree, made now unless there is one of the same sources."""
+    """Return the wheel of this tree, made now unless there is one of the same sources."""
     home = kept_in / digest(root)
     made = made_once(home / _WHEEL, lambda wheel: _build(root, wheel))
     os.utime(home)
@@ -95,7 +96,8 @@ def built(root: Path = ROOT, kept_in: Path = KEPT_IN) -> Path:
 
 
 def digest(root: Path) -> str:
-    """Of the interpreter and every file that the wheel is made of, by name and content."""
+    """Return a digest of the interpreter and every file that the wheel is made of, by name and
+    content."""
     hashed = hashlib.sha256(f"{sys.version} {sys.base_prefix}".encode())
     for file in _sources(root):
         content = file.read_bytes()

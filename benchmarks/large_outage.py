@@ -44,7 +44,7 @@ def main(arguments: list[str]) -> None:
 
 
 def _compared(row: dict[str, Any]) -> Iterator[dict[str, object]]:
-    """Of the largest output its peak alone has an aim."""
+    """Yield the comparisons with the aims; of an output only the peak has one."""
     many = f"{row['partitions']:,} partitions, emulated"
     mine, blind = row["ours"], row["blind"]
     yield at_most(1.2, f"{many}: elected", BLIND, mine["wall_s"], blind["wall_s"])

@@ -40,18 +40,18 @@ class Cost:
 
 
 def ours(name: str, *arguments: str, kind: str = CORE) -> list[str]:
-    """The command as installed; see installed.py."""
+    """Return the command as installed; see installed.py."""
     return [str(environment(kind) / "bin" / name), *arguments]
 
 
 def jvm_script(version: str, name: str, *arguments: str) -> list[str]:
-    """The command that bin/NAME.sh ends in."""
+    """Return the command that bin/NAME.sh ends in."""
     release, main = main_class(version, *MAIN_CLASSES[name])
     return ["java", *JVM_DEFAULTS, "-cp", f"{jars(release)}/*", main, *arguments]
 
 
 def run(command: Sequence[str], stdout: Path | None = None, state_home: Path | None = None) -> Cost:
-    """Without `state_home` the command finds no journals of earlier runs."""
+    """Run the command; without `state_home` it finds no journals of earlier runs."""
     with (
         tempfile.TemporaryDirectory() as state,
         tempfile.TemporaryFile() as figures,
@@ -90,7 +90,7 @@ os.write(told, f"{begun} {wall} {cpu} {usage.ru_maxrss / 1024} {code}".encode())
 
 
 def summary(costs: Sequence[Cost]) -> dict[str, float]:
-    """Medians, and the spread of the wall clock."""
+    """Return medians, and the spread of the wall clock."""
     walls = [cost.wall_s for cost in costs]
     return {
         "runs": len(costs),

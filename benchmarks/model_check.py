@@ -100,8 +100,8 @@ def _measured(configuration: Configuration) -> dict[str, object]:
 
 
 def _tolerated(replicas: int, min_isr: int, shutdowns: int | None) -> dict[str, object]:
-    """The most that may overlap without a loss, of so many in all; nothing else goes wrong. A
-    record is committed by as few replicas as can be."""
+    """Return the most that may overlap without a loss, of so many in all; nothing else goes wrong.
+    A record is committed by as few replicas as can be."""
     start = initial(replicas, min_isr, records=1)
     overlapping = 0
     while not _lost_soon(_only_crashes(start, min_isr, overlapping + 1, None)):

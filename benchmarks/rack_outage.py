@@ -70,7 +70,8 @@ def _rows(
 
 @contextmanager
 def _cluster(directory: Path, brokers: int, partitions: int) -> Iterator[subprocess.Popen[str]]:
-    """Killed at the end, for a stop in order would lead each partition elsewhere many times."""
+    """Yield a cluster; it is killed, for a stop in order would lead each partition elsewhere many
+    times."""
     process = subprocess.Popen(
         script("rack_process", str(directory), str(brokers), str(partitions)),
         stdin=subprocess.PIPE,

@@ -25,7 +25,7 @@ SETTINGS = Settings(session_timeout=600.0)
 
 
 def racks(brokers: int) -> list[range]:
-    """As equal as can be, the first one the largest."""
+    """Return racks as equal as can be, the first one the largest."""
     ends = [-(-brokers * number // RACKS) for number in range(RACKS + 1)]
     return [range(first + 1, last + 1) for first, last in pairwise(ends)]
 
@@ -37,8 +37,8 @@ def assignment(brokers: int, partitions: int) -> list[tuple[int, ...]]:
 
 
 def lose_rack(cluster: Cluster, brokers: int, replicas: Sequence[Sequence[int]]) -> None:
-    """A third of the other racks' brokers is down when the first rack is lost, and back after it.
-    Partitions that had only the first rack in the ISR are offline, one record short."""
+    """Lose the first rack while a third of the other racks' brokers is down, which is back after
+    it. Partitions that had only the first rack in the ISR are offline, one record short."""
     lost, *others = racks(brokers)
     down = {broker for rack in others for broker in rack[: len(rack) // 3]}
     hit = [number for number, (_, *rest) in enumerate(replicas) if down.issuperset(rest)]

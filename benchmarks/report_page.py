@@ -83,7 +83,7 @@ def _opened(running: Browser, path: Path) -> float:
 
 
 def _noting(directory: Path, partitions: int) -> dict[str, float]:
-    """What the evidence of so many decisions costs: seconds of the processor, and MB."""
+    """Return what the evidence of so many decisions costs: seconds of the processor, and MB."""
     plans = [planned(number) for number in range(partitions)]
     observation, path = seen(plans), directory / "noted.jsonl"
     with Journal.open(path) as journal:

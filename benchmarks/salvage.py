@@ -90,7 +90,7 @@ def _salvage(scratch: Path, *flags: str) -> Cost:
 
 
 def _segments(codec: str, size: int) -> Iterator[tuple[int, bytes]]:
-    """The first offset is the leader's too."""
+    """Yield (first offset, bytes) of each segment; the leader has the first record, too."""
     built = [batch(0, list(_records()), codec=codec) for _ in range(DIFFERENT_BATCHES)]
     start, offset, written = 0, 1, 0
     parts = [numbered(0, 1)]

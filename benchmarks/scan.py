@@ -176,7 +176,7 @@ def _fast_seconds(root: Path, segments: list[Path], runs: int) -> dict[str, list
 
 
 def _in_turn(measure: dict[str, Callable[[], T]], runs: int) -> dict[str, list[T]]:
-    """So that a slow moment of the machine falls on all; the first round warms up."""
+    """Measure each in turn, so that a slow moment falls on all; the first round warms up."""
     found: dict[str, list[T]] = {name: [] for name in measure}
     for number in range(runs + 1):
         for name, once in measure.items():
@@ -202,12 +202,14 @@ def _dump_log(files: list[Path]) -> list[str]:
 
 
 def unread(command: list[str]) -> list[str]:
-    """What it prints (a line a batch) costs it the printing, and no disk."""
+    """Return the command with its output dropped: a line a batch costs it the printing, and no
+    disk."""
     return ["sh", "-c", 'exec "$@" > /dev/null', "sh", *command]
 
 
 def _at_once(commands: Iterable[list[str]]) -> list[str]:
-    """What they print goes nowhere; it fails where one of them does."""
+    """Return one command that runs all side by side without output, and fails where one of them
+    does."""
     begun = "".join(f'{shlex.join(c)} > /dev/null & all="$all $!"; ' for c in commands)
     return ["sh", "-c", f"{begun}for each in $all; do wait $each || exit; done"]
 
@@ -248,7 +250,8 @@ def one_pread_each(segments: list[Path]) -> None:
 
 
 def write_large(root: Path, batch: int, segment: int) -> Iterator[Path]:
-    """The segments, of `batch` bytes each batch, one record in it as far as its header says."""
+    """Yield the segments, of `batch` bytes each batch, one record in it as far as its header
+    says."""
     write_log_directory(root, 1, [])
     templates = [
         v2(0, 1, body=os.urandom(batch - len(v2(0, 1, body=b"")))) for _ in range(DIFFERENT_BATCHES)
@@ -264,7 +267,7 @@ def write_large(root: Path, batch: int, segment: int) -> Iterator[Path]:
 
 
 def _write_segment(path: Path, templates: list[bytes], base: int, batches: int) -> None:
-    """The base offset is not covered by the CRC."""
+    """Write a segment of these batches, whose base offsets no CRC covers."""
     endless = cycle([template[8:] for template in templates])
     with path.open("wb") as file:
         for offset, rest in zip(range(base, base + batches), endless, strict=False):
@@ -273,7 +276,7 @@ def _write_segment(path: Path, templates: list[bytes], base: int, batches: int) 
 
 
 def small_logs(count: int) -> Iterator[Log]:
-    """A few batches each, with all the files that Kafka keeps beside them."""
+    """Yield logs of a few batches each, with all the files that Kafka keeps beside them."""
     segment = Segment(0, tuple(v2(base, 5, body=bytes(300)) for base in range(0, 50, 5)))
     for number in range(count):
         yield Log(f"topic-{number}", (segment,), ((0, 0),))

@@ -79,7 +79,7 @@ def main(arguments: list[str]) -> None:
 def _measured(
     spark: SparkSession, scratch: Path, count: int, *, smallest: bool
 ) -> dict[str, object]:
-    """smallest: a round warms up, and the pure planner plans, too."""
+    """Measure a plan. smallest: a round warms up, and the pure planner plans, too."""
     directory = write_many(scratch / f"scan-{count}", count)
     by_spark, by_python = scratch / "leaders.json", scratch / "leaders-by-the-pure-planner.json"
     plans: list[float] = []
@@ -215,7 +215,7 @@ def _child_called(name: str) -> int:
 
 
 def _peak_mib(process: int) -> float:
-    """Since its start."""
+    """Return the most memory that the process had since its start."""
     for line in Path(f"/proc/{process}/status").read_text().splitlines():
         if line.startswith("VmHWM"):
             return round(int(line.split()[1]) / 1024)

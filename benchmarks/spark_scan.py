@@ -146,7 +146,7 @@ def _over_the_pool(what: str, found: dict[str, float], aim: float | None) -> dic
 
 
 def _in_turn(measure: dict[str, Callable[[], object]], runs: int) -> dict[str, list[float]]:
-    """So that a slow moment of the machine falls on all; the first round warms up."""
+    """Measure each in turn, so that a slow moment falls on all; the first round warms up."""
     found: dict[str, list[float]] = {name: [] for name in measure}
     for number in range(runs + 1):
         for name, once in measure.items():
@@ -179,7 +179,7 @@ def _crc(files: list[Path]) -> None:
 
 
 def _write_large(root: Path, size: int) -> Iterator[Path]:
-    """A segment a replica; the brokers have as many each."""
+    """Yield a segment for each replica; the brokers have as many each."""
     templates = [
         v2(0, 1, body=os.urandom(BATCH - len(v2(0, 1, body=b""))))[8:]
         for _ in range(DIFFERENT_BATCHES)
@@ -199,7 +199,7 @@ def _write_large(root: Path, size: int) -> Iterator[Path]:
 
 
 def _small_logs(count: int) -> Iterator[Log]:
-    """A few batches each, with all the files that Kafka keeps beside them."""
+    """Yield logs of a few batches each, with all the files that Kafka keeps beside them."""
     segment = Segment(0, tuple(v2(base, 5, body=bytes(300)) for base in range(0, 50, 5)))
     for number in range(count):
         yield Log(f"topic-{number}", (segment,), ((0, 0),))

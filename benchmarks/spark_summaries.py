@@ -45,8 +45,8 @@ _parquet: Any = pyarrow.parquet
 
 
 def write_many(directory: Path, count: int) -> Path:
-    """`count` partitions of three replicas: most are equal; in a tenth of the partitions one leads
-    in a newer epoch, or reaches further, and the others have tails that it lacks."""
+    """Write `count` partitions of three replicas: most are equal; in a tenth of the partitions one
+    leads in a newer epoch, or reaches further, and the others have tails that it lacks."""
     random = np.random.default_rng(_SEED)
     for name in (REPLICAS_DIRECTORY, PARTITIONS_DIRECTORY):
         (directory / name).mkdir(parents=True)
@@ -75,7 +75,7 @@ def _tables(random: Any, ids: Any) -> tuple[Any, Any]:
 
 
 def _lineages(random: Any, count: int) -> tuple[Any, Any, tuple[Any, Any, Any]]:
-    """(leader epoch of partitions; spans of replicas; epoch, start and end of spans)."""
+    """Return (leader epoch of partitions; spans of replicas; epoch, start and end of spans)."""
     older = random.choice([0, 0, 1, 3], count)
     end = random.integers(1000, 1 << 30, count)
     parted = random.random(count) < _PARTED

@@ -64,7 +64,7 @@ def main() -> None:
 def _walls(
     figures: dict[str, dict[str, float]], name: str, rival: str = PYTHON
 ) -> tuple[float, float, str]:
-    """Milliseconds of ours and of the rival."""
+    """Return the milliseconds of ours and of the rival."""
     mine, theirs = (1000 * figures[each]["wall_s"] for each in (name, rival))
     return mine, theirs, "ms"
 

@@ -95,7 +95,6 @@ class Command:
 
 
 def command(name: str) -> Command:
-    """The program of that name."""
     return _command(name, typer.main.get_command(APPS[name]))
 
 
@@ -120,7 +119,7 @@ def _command(name: str, parsed: Any) -> Command:
 
 
 def _flag(option: Any, context: Any, asks: bool) -> Flag:
-    """`asks`: whether its command asks a cluster, which can be asked for words too."""
+    """Return the flag. asks: its command asks a cluster, which can be asked for words too."""
     left, _ = option.get_help_record(context)
     metavar = "" if option.is_flag else left.partition(option.opts[-1])[2].strip()
     chosen = option.metavar is None and "|" in metavar
@@ -156,7 +155,7 @@ def _argument(argument: Any) -> Argument:
 
 
 def every_command(top: Command, path: tuple[str, ...] = ()) -> Iterator[tuple[str, Command]]:
-    """(its words on a command line, the command), itself first."""
+    """Yield (its words on a command line, the command), itself first."""
     words = (*path, top.name)
     yield " ".join(words), top
     for nested in top.subcommands.values():

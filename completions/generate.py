@@ -55,8 +55,8 @@ _BASH_START = """\
 
 
 def _asking(top: Command, itself: str, other: str) -> str:
-    """The call of the entry that asks a cluster. `itself` stands for the program as it was typed;
-    `other` for the one that has the entry, which lies beside it."""
+    """Return the call of the entry that asks a cluster. `itself` stands for the program as it was
+    typed; `other` for the one that has the entry, which lies beside it."""
     if top.name == unclean_recovery.NAME:
         return f"{itself} {complete.NAME}"
     program = other.replace("NAME", top.name).replace("PROGRAM", unclean_recovery.NAME)
@@ -64,7 +64,8 @@ def _asking(top: Command, itself: str, other: str) -> str:
 
 
 def _bash_functions(prefix: str, function: str, called: Command, place: int) -> Iterator[str]:
-    """`prefix` starts the helpers' names; `place`: of its subcommand among the words."""
+    """Yield the functions. `prefix` starts the helpers' names; `place`: of its subcommand among the
+    words."""
     others = {sub: f"{function}_{sub.replace('-', '_')}" for sub in called.subcommands}
     for sub, nested in called.subcommands.items():
         yield from _bash_functions(prefix, others[sub], nested, place + 1)
@@ -74,7 +75,7 @@ def _bash_functions(prefix: str, function: str, called: Command, place: int) -> 
 def _bash_function(
     prefix: str, function: str, called: Command, others: Mapping[str, str], place: int
 ) -> str:
-    """`others`: the function of each subcommand."""
+    """Return one function. `others`: the function of each subcommand."""
     every = " ".join(name for flag in called.flags for name in flag.names)
     lines = [
         f"{function}() {{",
@@ -122,7 +123,7 @@ def _bash_words(prefix: str, words: str) -> str:
 
 
 def _words(taking: Flag | Argument) -> tuple[str, ...]:
-    """The few that it may be; none when any will do."""
+    """Return the few words that a value may be; none when any will do."""
     return taking.choices if isinstance(taking, Flag) else taking.words
 
 
@@ -178,7 +179,7 @@ def _zsh_arguments(function: str, called: Command) -> str:
 
 
 def _zsh_name(name: str, flag: Flag) -> str:
-    """With = where a value follows: in the next word, or behind a =."""
+    """Return the flag with = where a value follows: in the next word, or behind a =."""
     return name if flag.takes is Takes.NOTHING else f"{name}="
 
 
@@ -214,7 +215,7 @@ complete -c {name} -f"""
 
 
 def _fish_command(name: str, called: Command, path: tuple[str, ...]) -> Iterator[str]:
-    """`path`: the names of the commands around it, and its own."""
+    """Yield the lines of a command. `path`: the names of the commands around it, and its own."""
     seen = [f"__fish_seen_subcommand_from {each}" for each in path]
     if called.subcommands:
         subcommands = " ".join(called.subcommands)
@@ -262,7 +263,7 @@ SHELLS: dict[str, Callable[[Command], str]] = {"bash": bash, "zsh": zsh, "fish":
 
 
 def generated() -> dict[Path, str]:
-    """Every file that comes out of the commands, and its text."""
+    """Return every file that comes out of the commands, and its text."""
     tops = [command(name) for name in APPS]
     scripts = {
         HERE / f"{top.name}.{shell}": write(top) for top in tops for shell, write in SHELLS.items()

@@ -20,7 +20,7 @@ FLAGS = HELP / "flags.txt"
 
 
 def help_files() -> dict[Path, str]:
-    """The text of each file."""
+    """Return the text of each file."""
     apps = [(whole_program, PREFIX), (elect_leaders, elect_leaders.PREFIX)]
     tops = [(each.NAME, entry.prepared(each.app, prefix)) for each, prefix in apps]
     contexts = [context for name, top in tops for context in _contexts(name, top, None)]

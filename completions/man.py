@@ -14,7 +14,7 @@ MAN = Path(__file__).parent.parent / "kafka_unclean_recovery" / "man"
 
 
 def man_page(top: Command) -> str:
-    """In roff, with the macros of man(7)."""
+    """Return the page in roff, with the macros of man(7)."""
     text = TEXTS[top.name]
     # No date: the page would differ every day from what was generated.
     lines = [
@@ -76,13 +76,13 @@ def _note(flag: Flag) -> str:
 
 
 def _paragraphs(text: str) -> Iterator[str]:
-    """Of a text with an empty line between two."""
+    """Yield the parts of a text between empty lines."""
     for paragraph in text.strip().split("\n\n"):
         yield f".PP\n{_plain(' '.join(paragraph.split()))}"
 
 
 def _examples(examples: Iterable[tuple[str, str]]) -> Iterator[str]:
-    """What each does, and its lines, which stay as they are."""
+    """Yield what each example does, and its lines, which stay as they are."""
     for purpose, lines in examples:
         yield f".PP\n{_plain(purpose)}\n.PP\n.RS 4\n.nf"
         yield from map(_plain, lines.strip().splitlines())
@@ -94,6 +94,6 @@ def _bold(text: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """Nothing in it is taken for roff; hyphens are those that can be copied to a command line."""
+    """Return the text with nothing that roff acts on; hyphens can be copied to a command line."""
     escaped = text.replace("\\", "\\e").replace("-", "\\-")
     return f"\\&{escaped}" if escaped.startswith((".", "'")) else escaped

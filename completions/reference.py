@@ -14,7 +14,7 @@ SCHEMAS = ROOT / "kafka_unclean_recovery" / "schemas"
 
 
 def reference_pages() -> dict[Path, str]:
-    """The text of each page."""
+    """Return the text of each page."""
     return {REFERENCE / "commands.md": _commands(), REFERENCE / "formats.md": _formats()}
 
 

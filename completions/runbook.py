@@ -15,7 +15,7 @@ _TITLES = (
 
 
 def runbook_pages() -> dict[Path, str]:
-    """The text of each page, and of the list of all."""
+    """Return the text of each page, and of the list of all."""
     pages = {RUNBOOK / f"{entry.code}.md": shown(entry) for entry in entries().values()}
     return pages | {RUNBOOK / "README.md": _list()}
 

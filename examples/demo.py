@@ -118,7 +118,7 @@ def _run(cluster: Cluster, scratch: Path, *flags: str) -> None:
 
 
 def _seen(cluster: Cluster) -> tuple[int, tuple[int, ...]]:
-    """The leader (-1: none) and the replica order, as another client sees them."""
+    """Return the leader (-1: none) and the replica order, as another client sees them."""
     view = cluster_view({"bootstrap.servers": cluster.bootstrap_servers})
     partition = view.topics[TOPIC][0]
     return partition.leader, partition.replicas

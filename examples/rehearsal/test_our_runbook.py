@@ -38,7 +38,7 @@ wait-until orders-0 leader=none
 
 
 def run(cluster: Cluster, home: Path, *flags: str) -> tuple[int, dict[str, Any]]:
-    """The exit code, and the report of the runbook's command."""
+    """Return the exit code, and the report of the runbook's command."""
     done = subprocess.run(
         [
             *("kafka-unclean-recovery", "--bootstrap-server", cluster.bootstrap_servers),
@@ -52,7 +52,7 @@ def run(cluster: Cluster, home: Path, *flags: str) -> tuple[int, dict[str, Any]]
 
 
 def ends(cluster: Cluster) -> dict[int, int]:
-    """How many records each live broker holds."""
+    """Return how many records each live broker holds."""
     return {log.broker: log.log_end_offset for log in cluster.partition("orders", 0).logs}
 
 

@@ -95,7 +95,8 @@ def scan_directories(
     workers: int | None,
     watch: ScanWatch,
 ) -> ReplicaInfo:
-    """`workers` of None: as many as there are processors, at most 4. Raises Exit(2)."""
+    """Scan the directories with so many workers; None is as many as there are processors, at most
+    4. Raises Exit(2)."""
     # The readers of log directories, for which a run without --log-dirs should not wait.
     from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
     from kafka_unclean_recovery.log_dir.scan import scan_log_directories

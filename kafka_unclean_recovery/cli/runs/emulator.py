@@ -97,7 +97,8 @@ def _claim(stack: ExitStack, data_dir: Path) -> None:
 
 
 def _cluster_options(options: Options) -> ClusterOptions:
-    """Raises Exit(2) for a dialect that the release can't speak."""
+    """Return the options of the cluster. Raises Exit(2) for a dialect that the release can't
+    speak."""
     settings = replace(
         Settings(),
         session_timeout=options.broker_session_timeout_ms / 1000,

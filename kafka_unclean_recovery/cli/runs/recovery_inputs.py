@@ -88,7 +88,7 @@ def _consented(options: Options) -> Consented:
 
 
 def _salvage(options: Options) -> SalvageFirst | None:
-    """Raises Exit(2)."""
+    """Return what --salvage-dir and --allow-loss ask for. Raises Exit(2)."""
     if options.salvage_dir is None and not options.allow_loss:
         return None
     # The readers of disks and records, for which a run without --salvage-dir should not wait.
@@ -123,8 +123,8 @@ def _check_flags(options: Options) -> None:
 
 
 def _check_giving_up(options: Options) -> None:
-    """A plan shows nothing of what is given up by name, and there is no tail to save. Raises
-    Exit(2)."""
+    """Refuse what does not go with giving up by name: a plan shows nothing of it, and there is no
+    tail to save. Raises Exit(2)."""
     if not options.automated_recovery:
         raise usage(f"{GIVE_UP} and {END} are about elections: give --automated-recovery too")
     others = {

@@ -115,8 +115,8 @@ class ScanWatch:
 
 
 def progress_text(so_far: Progress, seconds: float) -> str:
-    """Return such as "12.3 of 40.0 GiB, 310 of 900 replicas, 1.9 GiB/s, 15 s left". seconds: the
-    time since the start.
+    """Return text such as "12.3 of 40.0 GiB, 310 of 900 replicas, 1.9 GiB/s, 15 s left". seconds:
+    the time since the start.
 
     The speed is in replicas when the number of bytes is not known; parts that are not known yet are
     left out.
@@ -142,7 +142,7 @@ def progress_text(so_far: Progress, seconds: float) -> str:
 
 
 def size_text(size: int) -> str:
-    """Return such as "12.3 GiB"."""
+    """Return text such as "12.3 GiB"."""
     return f"{_bytes_text(size, size)} {_unit(size)}"
 
 
