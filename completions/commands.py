@@ -12,13 +12,11 @@ from typing import Any
 
 import typer
 
-from kafka_unclean_recovery.cli.commands import elect_leaders, whole_program
+from kafka_unclean_recovery.cli.entry import prepared
+from kafka_unclean_recovery.cli.start import ELECTION, RECOVERY
 from kafka_unclean_recovery.emulator.control.commands import FORMS
 
-APPS = {
-    whole_program.NAME: whole_program.app,
-    elect_leaders.NAME: elect_leaders.app,
-}
+PROGRAMS = (RECOVERY, ELECTION)
 
 
 class Takes(StrEnum):
@@ -95,7 +93,7 @@ class Command:
 
 
 def command(name: str) -> Command:
-    return _command(name, typer.main.get_command(APPS[name]))
+    return _command(name, prepared(name))
 
 
 def _command(name: str, parsed: Any) -> Command:

@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
-from completions.commands import APPS, FROM_CLUSTER, Argument, Command, Flag, Takes, command
+from completions.commands import FROM_CLUSTER, PROGRAMS, Argument, Command, Flag, Takes, command
 from completions.help import help_files
 from completions.man import MAN, man_page
 from completions.reference import reference_pages
 from completions.runbook import runbook_pages
-from kafka_unclean_recovery.cli.commands import complete, unclean_recovery
+from kafka_unclean_recovery.cli.commands import complete
+from kafka_unclean_recovery.cli.start import RECOVERY
 
 HERE = Path(__file__).parent
 
@@ -57,9 +58,9 @@ _BASH_START = """\
 def _asking(top: Command, itself: str, other: str) -> str:
     """Return the call of the entry that asks a cluster. `itself` stands for the program as it was
     typed; `other` for the one that has the entry, which lies beside it."""
-    if top.name == unclean_recovery.NAME:
+    if top.name == RECOVERY:
         return f"{itself} {complete.NAME}"
-    program = other.replace("NAME", top.name).replace("PROGRAM", unclean_recovery.NAME)
+    program = other.replace("NAME", top.name).replace("PROGRAM", RECOVERY)
     return f"{program} {complete.NAME}"
 
 
@@ -264,7 +265,7 @@ SHELLS: dict[str, Callable[[Command], str]] = {"bash": bash, "zsh": zsh, "fish":
 
 def generated() -> dict[Path, str]:
     """Return every file that comes out of the commands, and its text."""
-    tops = [command(name) for name in APPS]
+    tops = [command(name) for name in PROGRAMS]
     scripts = {
         HERE / f"{top.name}.{shell}": write(top) for top in tops for shell, write in SHELLS.items()
     }

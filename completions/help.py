@@ -9,9 +9,9 @@ from typing import Any
 
 import typer
 
-from kafka_unclean_recovery.cli import entry
-from kafka_unclean_recovery.cli.commands import elect_leaders, whole_program
-from kafka_unclean_recovery.cli.environment import PREFIX, options_of
+from completions.commands import PROGRAMS
+from kafka_unclean_recovery.cli.entry import prepared
+from kafka_unclean_recovery.cli.environment import options_of
 from kafka_unclean_recovery.cli.start import COLUMNS, help_file
 from kafka_unclean_recovery.cli.unknown_variables import VARIABLES
 
@@ -21,9 +21,7 @@ FLAGS = HELP / "flags.txt"
 
 def help_files() -> dict[Path, str]:
     """Return the text of each file."""
-    apps = [(whole_program, PREFIX), (elect_leaders, elect_leaders.PREFIX)]
-    tops = [(each.NAME, entry.prepared(each.app, prefix)) for each, prefix in apps]
-    contexts = [context for name, top in tops for context in _contexts(name, top, None)]
+    contexts = [c for name in PROGRAMS for c in _contexts(name, prepared(name), None)]
     texts = {HELP / help_file(c.command_path): f"{c.get_help()}\n" for c in contexts}
     variables = sorted({name for c in contexts for name in _variables(c.command)})
     return texts | {FLAGS: "".join(map(_flags, contexts)), VARIABLES: "\n".join([*variables, ""])}

@@ -15,11 +15,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import typer
 
-from completions.commands import APPS, command, every_command
+from completions.commands import PROGRAMS, command, every_command
+from tests.cli.in_process import prepared
 
 ROOT = Path(__file__).parent.parent
 _ADDRESS = "b1:9092"
@@ -108,16 +108,11 @@ def _words(text: str) -> list[str]:
 def _known_flags() -> set[str]:
     return _OTHERS | {
         name
-        for top in APPS
+        for top in PROGRAMS
         for _, called in every_command(command(top))
         for flag in called.flags
         for name in flag.names
     }
-
-
-@cache
-def _parser(program: str) -> Any:
-    return typer.main.get_command(APPS[program])
 
 
 def _check_flags(words: Sequence[str]) -> None:
@@ -130,7 +125,7 @@ def parse(words: Sequence[str]) -> None:
     """As the program would, up to where it would begin. Raises Wrong."""
     if len(words) == 1:
         return
-    parser = _parser(words[0])
+    parser = prepared(words[0])
     arguments, name, context = list(_filled(words[1:])), words[0], None
     while True:
         try:
@@ -206,7 +201,7 @@ def _check_docker(words: Sequence[str]) -> None:
 
 
 CHECKS: dict[str, Callable[[Sequence[str]], None]] = {
-    **dict.fromkeys(APPS, parse),
+    **dict.fromkeys(PROGRAMS, parse),
     "spark-submit": _check_submitted,
     "make": _check_make,
     "pip": _check_pip,

@@ -20,11 +20,11 @@ from kafka_unclean_recovery.before_start.report import render_json as before_sta
 from kafka_unclean_recovery.before_start.result import BeforeStart
 from kafka_unclean_recovery.before_start.verdict import Effect as StartEffect
 from kafka_unclean_recovery.before_start.verdict import Verdict as StartVerdict
+from kafka_unclean_recovery.cli.commands.elect_leaders import elections_json
+from kafka_unclean_recovery.cli.commands.emulator_ctl import ctl_json
+from kafka_unclean_recovery.cli.commands.emulator_work import emulator_json
+from kafka_unclean_recovery.cli.commands.spark_salvage import totals_json
 from kafka_unclean_recovery.cli.resumed import resumed_json
-from kafka_unclean_recovery.cli.runs.elect_leaders import elections_json
-from kafka_unclean_recovery.cli.runs.emulator import emulator_json
-from kafka_unclean_recovery.cli.runs.emulator_ctl import ctl_json
-from kafka_unclean_recovery.cli.runs.spark_salvage import totals_json
 from kafka_unclean_recovery.cluster.requests.controller_requests import Answer
 from kafka_unclean_recovery.cluster.requests.transactions import (
     OpenTransaction,

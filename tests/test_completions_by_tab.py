@@ -15,7 +15,7 @@ from typing import TypeVar
 
 import pytest
 
-from completions.commands import APPS
+from completions.commands import PROGRAMS
 from completions.generate import HERE
 from kafka_unclean_recovery.emulator import Cluster, Options
 from tests.cluster.certificates import authority, issue
@@ -67,14 +67,14 @@ def _shell(name: str, home: Path, programs: Path = BIN) -> Iterator[TypedShell]:
     env = {"HOME": str(home), "PATH": f"{programs}:{os.environ['PATH']}", "INPUTRC": "/dev/null"}
     if name == "bash":
         command = ["bash", "--norc", "--noprofile", "-i"]
-        setup = [f"source {HERE}/{program}.bash" for program in APPS]
+        setup = [f"source {HERE}/{program}.bash" for program in PROGRAMS]
         settings = ("enable-bracketed-paste off", "bell-style none", "show-all-if-ambiguous on")
         setup += [f"bind 'set {setting}'" for setting in settings]
     else:
         command = ["zsh", "-f", "-i"]
         functions = home / "functions"
         functions.mkdir()
-        for program in APPS:
+        for program in PROGRAMS:
             (functions / f"_{program}").symlink_to(HERE / f"{program}.zsh")
         setup = ["unsetopt prompt_sp beep", f"fpath=({functions} $fpath)"]
         setup += ["autoload -Uz compinit", "compinit -u -D", "bindkey -e"]
@@ -144,7 +144,7 @@ def test_a_name_is_never_evaluated(name: str, tmp_path: Path) -> None:
 def _fish(line: str, programs: Path, home: Path) -> list[str]:
     """What fish offers behind the line."""
     _needed("fish")
-    code = "".join(f"source {HERE}/{program}.fish\n" for program in APPS)
+    code = "".join(f"source {HERE}/{program}.fish\n" for program in PROGRAMS)
     done = subprocess.run(
         ["fish", "--no-config", "-c", f"{code}complete -C $argv[1]", line],
         env={"HOME": str(home), "PATH": f"{programs}:{os.environ['PATH']}"},

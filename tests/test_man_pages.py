@@ -11,7 +11,7 @@ from zipfile import ZipFile
 import pytest
 
 from benchmarks.installed import built
-from completions.commands import APPS, command, every_command
+from completions.commands import PROGRAMS, command, every_command
 from completions.man import MAN
 
 
@@ -25,7 +25,7 @@ def _man(page: Path) -> str:
     return done.stdout
 
 
-@pytest.mark.parametrize("name", APPS)
+@pytest.mark.parametrize("name", PROGRAMS)
 def test_man_shows_every_command_and_flag_without_a_warning(name: str) -> None:
     shown = " ".join(_man(MAN / f"{name}.1").replace("\N{HYPHEN}", "-").split())
     for path, called in every_command(command(name)):
@@ -38,7 +38,7 @@ def test_man_shows_every_command_and_flag_without_a_warning(name: str) -> None:
 def test_a_wheel_puts_them_where_they_are_looked_for() -> None:
     with ZipFile(built()) as archive:
         names = {name.partition(".data/data/")[2] for name in archive.namelist()}
-    for name in APPS:
+    for name in PROGRAMS:
         assert names >= {
             f"share/man/man1/{name}.1",
             f"share/bash-completion/completions/{name}",

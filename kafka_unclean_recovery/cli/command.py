@@ -1,5 +1,5 @@
-"""A command is made from a dataclass, whose fields are its flags, and from the function that does
-its work; the flags are declared nowhere else."""
+"""A command is a dataclass, whose fields are its flags, and the function that does its work; the
+flags are declared nowhere else."""
 
 from __future__ import annotations
 
@@ -12,54 +12,62 @@ from typing import Any, get_type_hints
 import typer
 from typer.core import TyperGroup
 
-from kafka_unclean_recovery.cli.exits import USAGE, Exit
+from kafka_unclean_recovery.cli.exits import Exit
+from kafka_unclean_recovery.cli.start import RECOVERY
 from kafka_unclean_recovery.cli.terminal.log_format import context_of_command
 
-_NAME = "kafka-unclean-recovery"
+COMMANDS = "kafka_unclean_recovery.cli.commands"
+"""The package with a module for each command."""
 
-Command = Callable[..., None]
-"""A function that Typer can turn into a command."""
+Work = Callable[[Any, Any], int]
+"""It is called with a Console and the options, and returns the exit code."""
 
 
-def command(
-    options: type[Any],
-    run: str,
-    says: str = _NAME,
-    required: Sequence[str] = (),
-    extra: str = "",
-) -> Command:
-    """Return the function for Typer; the docstring of `options` is the help.
+@dataclasses.dataclass(frozen=True, slots=True)
+class Command:
+    """A command, as its module declares it; the docstring of `options` is its help.
 
-    run: the module of cli/runs and its function, as "doctor:diagnose", which is called with a
-    Console and the options and returns the exit code. says: the name in front of sentences on
-    stderr. required: fields that only a group without a command needs, so Typer can't ask for
-    them. extra: the extra of pyproject.toml that holds what the module imports.
+    work: of a group that works by itself the module and the function, as "salvage_work:save", for
+    its flags are parsed before those of each of its commands, too; None for a group that only has
+    commands. says: the name in front of sentences on stderr. required: fields that only a group
+    without a command needs, so the parser can't ask for them.
     """
 
-    def invoke(**flags: Any) -> None:
+    options: type[Any]
+    work: Work | str | None
+    says: str = RECOVERY
+    required: Sequence[str] = ()
+
+    def for_typer(self) -> Callable[..., None]:
+        """Return the function that Typer makes a command of."""
+
+        def invoke(**flags: Any) -> None:
+            self._invoke(flags)
+
+        hints = get_type_hints(self.options, include_extras=True)
+        fields = dataclasses.fields(self.options)
+        invoke.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+            [_parameter(field, hints[field.name]) for field in fields]
+        )
+        invoke.__annotations__ = {field.name: hints[field.name] for field in fields}
+        invoke.__doc__ = self.options.__doc__
+        return invoke
+
+    def _invoke(self, flags: dict[str, Any]) -> None:
+        if self.work is None:
+            return
         # Without --log-format the context is that of a group further up, which has called this.
         context = context_of_command() if "log_format" in flags else None
         if context is not None and context.invoked_subcommand is not None:
             _refuse_flags_before(context, context.invoked_subcommand)
             return
-        for name in required:
+        for name in self.required:
             _require(name, flags[name])
-        given = options(**flags)
-        code = carry_out(lambda console, _: _function(run, extra)(console, given), given, says)
-        raise typer.Exit(code)
-
-    hints = get_type_hints(options, include_extras=True)
-    fields = dataclasses.fields(options)
-    invoke.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-        [_parameter(field, hints[field.name]) for field in fields]
-    )
-    invoke.__annotations__ = {field.name: hints[field.name] for field in fields}
-    invoke.__doc__ = options.__doc__
-    invoke.__name__ = run.partition(":")[0]
-    return invoke
+        work = _imported(self.work) if isinstance(self.work, str) else self.work
+        raise typer.Exit(carry_out(work, self.options(**flags), self.says))
 
 
-def carry_out(work: Callable[[Any, Any], int], options: Any, says: str = _NAME) -> int:
+def carry_out(work: Work, options: Any, says: str = RECOVERY) -> int:
     """Return the exit code of the work, and say the sentence of an Exit that ends it."""
     from kafka_unclean_recovery.cli.terminal.console import Console
 
@@ -71,17 +79,9 @@ def carry_out(work: Callable[[Any, Any], int], options: Any, says: str = _NAME) 
         return error.code
 
 
-def _function(run: str, extra: str) -> Callable[[Any, Any], int]:
-    """Import the function of a command. Raises Exit(2) when a library of an extra is missing."""
-    # Kafka's codec takes 0.2 s to import: --help and a wrong flag should not wait for it.
-    module, name = run.split(":")
-    try:
-        runs = import_module(f"kafka_unclean_recovery.cli.runs.{module}")
-    except ModuleNotFoundError as error:
-        if not extra:
-            raise
-        raise Exit(USAGE, f"{error.name} is not installed, which {extra}") from None
-    found: Callable[[Any, Any], int] = getattr(runs, name)
+def _imported(name: str) -> Work:
+    module, function = name.split(":")
+    found: Work = getattr(import_module(f"{COMMANDS}.{module}"), function)
     return found
 
 

@@ -14,20 +14,17 @@ from types import TracebackType
 from typing import Any
 
 import typer
-from typer.core import TyperGroup
-from typer.main import get_command
 
 from kafka_unclean_recovery.cli.environment import (
     PREFIX,
     from_environment,
     given_by_environment,
-    name_variables,
     variable_of,
 )
 from kafka_unclean_recovery.cli.exits import NOT_ALL, USAGE, Exit, usage
 from kafka_unclean_recovery.cli.open_files import raise_limit
+from kafka_unclean_recovery.cli.programs import program
 from kafka_unclean_recovery.cli.terminal import standard_streams
-from kafka_unclean_recovery.cli.terminal.help_groups import group_flags
 from kafka_unclean_recovery.cli.terminal.log_format import (
     LogFormat,
     context_of_command,
@@ -47,7 +44,7 @@ _NO_NUMBER = "is not a valid int range"
 _begun = False
 
 
-def main(app: typer.Typer, name: str, prefix: str = PREFIX) -> None:
+def main(name: str) -> None:
     """Run the command line of this process. Raises SystemExit."""
     # Answers about thousands of partitions are many objects and no garbage. With the default
     # threshold of 700 the collector walks them again and again, for a tenth of the run.
@@ -56,7 +53,7 @@ def main(app: typer.Typer, name: str, prefix: str = PREFIX) -> None:
     standard_streams.hold_descriptors()
     standard_streams.screen_libraries()
     raise_limit()
-    code = run(app, name, sys.argv[1:], prefix)
+    code = run(name, sys.argv[1:])
     try:
         code = standard_streams.end(code)
     except KeyboardInterrupt:
@@ -78,20 +75,26 @@ def _say_crash(
     standard_streams.write_waiting(None)
 
 
-def run(app: typer.Typer, name: str, args: Sequence[str], prefix: str = PREFIX) -> int:
-    """Run a command line and return its exit code. prefix: of the variables of its flags."""
+def run(name: str, args: Sequence[str]) -> int:
+    """Run a command line of the program and return its exit code."""
     global _begun
     _begun = False
     standard_streams.begin()
-    return standard_streams.exit_code(_run(app, name, args, prefix))
+    return standard_streams.exit_code(_run(name, args))
 
 
-def _run(app: typer.Typer, name: str, args: Sequence[str], prefix: str) -> int:
-    command = prepared(app, prefix)
+def _run(name: str, args: Sequence[str]) -> int:
+    command = prepared(name)
     try:
         code = command.main(args=list(args), prog_name=name, standalone_mode=False)
+    except Exit as error:
+        # The library that the command needs is missing, so its flags are not parsed.
+        write_log_as(_log_format(args), name)
+        standard_streams.write_soon(f"{log_line(name, str(error))}\n")
+        return error.code
     except OSError as error:
-        if _begun:
+        # The parser only writes to stdout; what can't be imported has a name.
+        if _begun or error.filename is not None:
             raise
         standard_streams.write_soon(f"{log_line(name, f'stdout: {error.strerror}')}\n")
         return NOT_ALL
@@ -111,21 +114,13 @@ def _run(app: typer.Typer, name: str, args: Sequence[str], prefix: str) -> int:
     return code if isinstance(code, int) else 0
 
 
-def prepared(app: typer.Typer, prefix: str) -> Any:
-    """Return the command with variables for its flags, and with the steps around every command."""
-    command = get_command(app)
-    name_variables(command, prefix)
-    group_flags(command)
-    _surround(command)
-    return command
+def prepared(name: str) -> Any:
+    """Return the parser of the program, with the steps around every command."""
 
-
-def _surround(command: Any) -> None:
-    if command.callback is not None:
+    def surround(command: Any) -> None:
         command.callback = _surrounded(command.callback)
-    if isinstance(command, TyperGroup):
-        for below in command.commands.values():
-            _surround(below)
+
+    return program(name, surround)
 
 
 def _surrounded(work: Callable[..., Any]) -> Callable[..., Any]:

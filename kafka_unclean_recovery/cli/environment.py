@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from typer.core import TyperGroup, TyperOption
+from typer.core import TyperOption
 
 PREFIX = "KAFKA_UNCLEAN_RECOVERY"
 
@@ -21,8 +21,8 @@ _NONE = frozenset({"--version", "--help"})
 
 
 def name_variables(command: Any, prefix: str) -> None:
-    """Give each flag of a command and of its subcommands its variables, and describe them at the
-    end of its --help. An empty variable counts as not set."""
+    """Give each flag of a command its variables, and describe them at the end of its --help. An
+    empty variable counts as not set."""
     options = list(options_of(command))
     for option in options:
         option.envvar = list(_variables(option.opts[0], prefix))
@@ -30,9 +30,6 @@ def name_variables(command: Any, prefix: str) -> None:
         option.show_envvar = False
     if options:
         command.epilog = _epilog(options, prefix)
-    if isinstance(command, TyperGroup):
-        for name, below in command.commands.items():
-            name_variables(below, f"{prefix}_{_word(name)}")
 
 
 def options_of(command: Any) -> Iterator[TyperOption]:
@@ -64,12 +61,12 @@ def given_by_environment(context: Any) -> str:
 
 def plain_variable(flag: str) -> str:
     """Return the name of a flag's variable without the name of a command."""
-    return f"{PREFIX}_{_word(flag)}"
+    return f"{PREFIX}_{word(flag)}"
 
 
 def _variables(flag: str, prefix: str) -> Iterator[str]:
     """Return the names of a flag's variables, the one with the command's name first."""
-    own, plain = f"{prefix}_{_word(flag)}", plain_variable(flag)
+    own, plain = f"{prefix}_{word(flag)}", plain_variable(flag)
     yield own
     if flag in _SHARED and own != plain:
         yield plain
@@ -80,7 +77,7 @@ def _epilog(options: Sequence[TyperOption], prefix: str) -> str:
     example = next(own, options[0])
     text = (
         f"Environment: each flag can also be given by a variable called {prefix}_ and its name,"
-        f" such as {prefix}_{_word(example.opts[0])} for {example.opts[0]}."
+        f" such as {prefix}_{word(example.opts[0])} for {example.opts[0]}."
     )
     shared = [option.opts[0] for option in options if option.opts[0] in _SHARED]
     if prefix != PREFIX:
@@ -88,5 +85,6 @@ def _epilog(options: Sequence[TyperOption], prefix: str) -> str:
     return f"{text} The command line counts before a variable, and an empty variable is ignored."
 
 
-def _word(name: str) -> str:
+def word(name: str) -> str:
+    """Return what stands for a flag or a command in the name of a variable."""
     return name.lstrip("-").replace("-", "_").replace(".", "_").upper()

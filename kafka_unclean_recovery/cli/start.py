@@ -35,26 +35,20 @@ _OTHERWISE = ("KAFKA_UNCLEAN_RECOVERY", "PYTHONIOENCODING", "PYTHONUTF8")
 
 def unclean_recovery() -> None:
     """Entry point of kafka-unclean-recovery."""
-    code = answered(RECOVERY, sys.argv[1:])
-    if code is not None:
-        sys.exit(code)
-    if names_no_command(sys.argv[1:]):
-        from kafka_unclean_recovery.cli.commands.unclean_recovery import main_of_flags
-
-        main_of_flags()
-    else:
-        from kafka_unclean_recovery.cli.commands.whole_program import main
-
-        main()
+    _run(RECOVERY)
 
 
 def elect_leaders() -> None:
     """Entry point of kafka-elect-leaders."""
-    code = answered(ELECTION, sys.argv[1:])
-    if code is None:
-        from kafka_unclean_recovery.cli.commands.elect_leaders import main
+    _run(ELECTION)
 
-        main()
+
+def _run(name: str) -> None:
+    code = answered(name, sys.argv[1:])
+    if code is None:
+        from kafka_unclean_recovery.cli.entry import main
+
+        main(name)
     sys.exit(code)
 
 
@@ -66,24 +60,6 @@ def answered(name: str, args: list[str]) -> int | None:
         return _answered(name, args) if _columns() >= COLUMNS else None
     except OSError:
         return None
-
-
-def names_no_command(args: list[str]) -> bool:
-    """Return True when all words are flags of kafka-unclean-recovery itself and their values, and
-    none asks for the help, which lists the commands."""
-    try:
-        flags = _flags()[RECOVERY]
-    except OSError:
-        return False
-    words = iter(args)
-    for word in words:
-        flag, equals, _ = word.partition("=")
-        if f"{flag}=" in flags:
-            if not equals and next(words, None) is None:
-                return False
-        elif word not in flags or word == "--help":
-            return False
-    return True
 
 
 def help_file(path: str) -> str:

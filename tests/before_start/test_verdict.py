@@ -13,7 +13,7 @@ from kafka_unclean_recovery.before_start.offline import from_disks
 from kafka_unclean_recovery.before_start.replica import Layout, OwnDisk, OwnReplica
 from kafka_unclean_recovery.before_start.result import foretell
 from kafka_unclean_recovery.before_start.verdict import Effect, Known, Verdict
-from kafka_unclean_recovery.cli.runs.before_start import exit_code
+from kafka_unclean_recovery.cli.commands.before_start import exit_code
 from kafka_unclean_recovery.log_dir.directory_names import DirectoryKind
 from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.model import (

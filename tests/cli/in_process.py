@@ -12,16 +12,9 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from kafka_unclean_recovery.cli import entry
-from kafka_unclean_recovery.cli.commands import elect_leaders, whole_program
-from kafka_unclean_recovery.cli.environment import PREFIX
+from kafka_unclean_recovery.cli import entry, start
 
-RECOVERY = "kafka-unclean-recovery"
-ELECTION = "kafka-elect-leaders"
-APPS = {
-    RECOVERY: (whole_program.app, PREFIX),
-    ELECTION: (elect_leaders.app, elect_leaders.PREFIX),
-}
+RECOVERY, ELECTION = start.RECOVERY, start.ELECTION
 # Typer takes longer to build all commands than most of them take to run; none changes them.
 prepared = functools.cache(entry.prepared)
 
@@ -37,7 +30,6 @@ def invoke(
     name: str, *args: str, cwd: Path | None = None, env: Mapping[str, str] | None = None
 ) -> Done:
     """env: beside what this process has."""
-    app, prefix = APPS[name]
     out, err = io.StringIO(), io.StringIO()
     with (
         patch.dict(os.environ, env or {}),
@@ -48,14 +40,14 @@ def invoke(
         contextlib.redirect_stdout(out),
         contextlib.redirect_stderr(err),
     ):
-        code = entry.run(app, name, args, prefix)
+        code = entry.run(name, args)
     return Done(code, out.getvalue(), err.getvalue())
 
 
 def commands() -> Iterator[tuple[str, Any]]:
     """(its words, the command) of each, prepared as it runs."""
-    for name, (app, prefix) in APPS.items():
-        yield from _below(name, prepared(app, prefix))
+    for name in (RECOVERY, ELECTION):
+        yield from _below(name, prepared(name))
 
 
 def _below(words: str, command: Any) -> Iterator[tuple[str, Any]]:

@@ -6,19 +6,25 @@ import subprocess
 import sys
 from pathlib import Path
 
-RECOVERY = "kafka_unclean_recovery.cli.commands.whole_program"
-ELECTION = "kafka_unclean_recovery.cli.commands.elect_leaders"
+from kafka_unclean_recovery.cli.start import ELECTION as ELECTION
+from kafka_unclean_recovery.cli.start import RECOVERY as RECOVERY
+
 # Nobody listens there: a usage error must come before any connection.
 NOWHERE = ("--bootstrap-server", "127.0.0.1:1")
 
 
-def command_line(module: str, *args: str) -> list[str]:
-    return [sys.executable, "-c", f"import {module} as m; m.main()", *args]
+def main_of(program: str) -> str:
+    """The code that its console script runs."""
+    return f"from kafka_unclean_recovery.cli.entry import main; main({program!r})"
 
 
-def run(module: str, *args: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+def command_line(program: str, *args: str) -> list[str]:
+    return [sys.executable, "-c", main_of(program), *args]
+
+
+def run(program: str, *args: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        command_line(module, *args),
+        command_line(program, *args),
         capture_output=True,
         text=True,
         timeout=60,

@@ -21,7 +21,7 @@ from kafka_unclean_recovery.emulator import Cluster, Options
 from kafka_unclean_recovery.emulator.listener.intercepts import Delay, Interception
 from tests import transcript
 from tests.cli.disks import info, log_directory, partition, replica_log, write_info
-from tests.cli.in_process import APPS, invoke
+from tests.cli.in_process import ELECTION, RECOVERY, invoke
 from tests.salvage.batches import numbered
 from tests.salvage.disks import plan_text
 from tests.salvage.replay.saved import salvaged
@@ -94,7 +94,7 @@ def _rows(given: str, place: Path, running: Running, home: Path) -> Iterator[str
         if kind == "write":
             name, _, content = rest.partition(" ")
             (place / name).write_text(content.replace("\\n", "\n"))
-        elif kind in APPS:
+        elif kind in (RECOVERY, ELECTION):
             yield f"\n$ {line}\n{_row(line, place, running, home)}"
         else:
             assert line == "" or line.startswith("#"), line

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka_unclean_recovery.cli.runs.complete import (
+from kafka_unclean_recovery.cli.commands.complete import (
     BOOTSTRAP,
     CONFIG,
     continued_list,

@@ -12,17 +12,15 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 from kafka.protocol.metadata import MetadataRequest
-from typer.testing import CliRunner
 
 from kafka_unclean_recovery.cli.commands.emulator import Release
-from kafka_unclean_recovery.cli.commands.whole_program import app
 from kafka_unclean_recovery.emulator.control.commands import BadCommand, NotDone
 from kafka_unclean_recovery.emulator.control.control_socket import ask, serving
 from kafka_unclean_recovery.kraft_rules.releases import RELEASES
+from tests.cli.in_process import Done, invoke
 from tests.cli.run import RECOVERY, command_line, run
 from tests.fidelity.wire import Wire
 from tests.messages.building import build
@@ -121,8 +119,8 @@ def test_brokers_get_as_many_disks_as_are_asked_for_and_never_fewer(tmp_path: Pa
     assert "holds a cluster with more log directories a broker" in done.stderr
 
 
-def _ctl(*args: str) -> Any:
-    return CliRunner().invoke(app, ["emulator", "ctl", *args])
+def _ctl(*args: str) -> Done:
+    return invoke(RECOVERY, "emulator", "ctl", *args)
 
 
 def test_ctl_finds_it_by_its_socket_and_by_its_data_dir_and_the_cluster_is_kept(
@@ -138,20 +136,20 @@ def test_ctl_finds_it_by_its_socket_and_by_its_data_dir_and_the_cluster_is_kept(
         done = run(RECOVERY, "emulator", "ctl", *by_socket, "create-topic", "a")
         assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
         found = _ctl(*by_dir, "produce", "a-0", "5", "acks=1")
-        assert (found.exit_code, found.stdout) == (0, "a-0: 5 records from offset 0 on\n")
+        assert (found.code, found.stdout) == (0, "a-0: 5 records from offset 0 on\n")
         wrong = _ctl(*by_dir, "kill", "9")
         said = "kafka-unclean-recovery emulator ctl: kill: there is no broker 9\n"
-        assert (wrong.exit_code, wrong.stdout, wrong.stderr) == (2, "", said)
-        second = CliRunner().invoke(app, ["emulator", *by_dir])
-        assert second.exit_code == 2
+        assert (wrong.code, wrong.stdout, wrong.stderr) == (2, "", said)
+        second = invoke(RECOVERY, "emulator", *by_dir)
+        assert second.code == 2
         assert f"another emulator runs on {data_dir}" in second.stderr
         assert emulator.end(signal.SIGTERM) == (0, "")
     gone = _ctl(*by_dir, "status")
-    assert (gone.exit_code, "no emulator runs on" in gone.stderr) == (2, True)
+    assert (gone.code, "no emulator runs on" in gone.stderr) == (2, True)
     with running(*by_dir) as again:
         assert "log-end-offsets=1:5" in again.ctl("status")
-    other = CliRunner().invoke(app, ["emulator", *by_dir, "--release", "3.9.1"])
-    assert other.exit_code == 2
+    other = invoke(RECOVERY, "emulator", *by_dir, "--release", "3.9.1")
+    assert other.code == 2
     assert "holds a cluster of 4.3.1" in other.stderr
 
 
@@ -162,7 +160,7 @@ def test_a_killed_emulator_leaves_its_directory_to_the_next(tmp_path: Path) -> N
         emulator.process.kill()
         emulator.process.wait(TIMEOUT)
         asked = _ctl("--data-dir", str(tmp_path), "status")
-        assert asked.exit_code == 2
+        assert asked.code == 2
         assert "no emulator answers at" in asked.stderr
         emulator.socket.unlink()
         emulator.socket.parent.rmdir()
@@ -187,7 +185,7 @@ def test_ctl_is_answered_while_the_emulator_starts(tmp_path: Path) -> None:
     try:
         wait_until(lambda: "a-0 leader=1" in _ctl(*at, "status").stdout, TIMEOUT, lambda: "status")
         early = _ctl(*at, "kill", "1")
-        assert (early.exit_code, early.stdout) == (1, "")
+        assert (early.code, early.stdout) == (1, "")
         assert "kill: the emulator is starting: 4 of 4 brokers are up; status is" in early.stderr
     finally:
         process.terminate()
@@ -214,8 +212,8 @@ def test_damaged_metadata_are_named_by_file_and_line(
     lines = metadata.read_bytes().splitlines()
     lines[line - 1] = damaged
     metadata.write_bytes(b"\n".join(lines) + b"\n")
-    done = CliRunner().invoke(app, ["emulator", "--brokers", "1", "--data-dir", str(tmp_path)])
-    assert (done.exit_code, done.stdout) == (2, "")
+    done = invoke(RECOVERY, "emulator", "--brokers", "1", "--data-dir", str(tmp_path))
+    assert (done.code, done.stdout) == (2, "")
     assert f"--data-dir {metadata}, line {line} is damaged: " in done.stderr
 
 
@@ -271,18 +269,18 @@ def test_it_says_what_is_wrong(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "slip.scenario").write_text("status\nkil 1\n")
     (tmp_path / "wrong.scenario").write_text("kill 9\n")
-    done = CliRunner().invoke(app, ["emulator", *args.split()])
-    assert (done.exit_code, done.stdout) == (2, "")
+    done = invoke(RECOVERY, "emulator", *args.split())
+    assert (done.code, done.stdout) == (2, "")
     assert says in done.stderr
     assert {path.name for path in tmp_path.iterdir()} == {"slip.scenario", "wrong.scenario"}
 
 
 def test_help_needs_no_emulator() -> None:
     done = _ctl("help")
-    assert (done.exit_code, done.stderr) == (0, "")
+    assert (done.code, done.stderr) == (0, "")
     assert "kill BROKER...\n" in done.stdout
     assert "intercept API error=|leave-out=" in done.stdout
-    assert (_ctl("help", "kill").stdout, _ctl("help", "kill").exit_code) == ("kill BROKER...\n", 0)
+    assert (_ctl("help", "kill").stdout, _ctl("help", "kill").code) == ("kill BROKER...\n", 0)
 
 
 def test_what_was_tried_and_did_not_come_about_is_1_and_what_can_not_be_meant_is_2() -> None:
@@ -290,7 +288,7 @@ def test_what_was_tried_and_did_not_come_about_is_1_and_what_can_not_be_meant_is
         at = ("--socket", str(emulator.socket))
         emulator.ctl("create-topic", "a", "replica-assignment=1:2", "min.insync.replicas=2")
         wrong = _ctl(*at, "kill", "2", "99")
-        assert (wrong.exit_code, wrong.stderr.endswith("there is no broker 99\n")) == (2, True)
+        assert (wrong.code, wrong.stderr.endswith("there is no broker 99\n")) == (2, True)
         assert "broker 2 running" in emulator.ctl("status")
         emulator.ctl("kill", "2")
         emulator.ctl("fence", "2")
@@ -300,7 +298,7 @@ def test_what_was_tried_and_did_not_come_about_is_1_and_what_can_not_be_meant_is
             ("create-topic a", "TOPIC_ALREADY_EXISTS"),
         ):
             failed = _ctl(*at, *words.split())
-            assert (failed.exit_code, failed.stdout, says in failed.stderr) == (1, "", True)
+            assert (failed.code, failed.stdout, says in failed.stderr) == (1, "", True)
 
 
 def test_an_emulator_that_has_a_command_and_does_not_answer_may_do_it_yet() -> None:

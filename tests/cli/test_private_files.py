@@ -5,21 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from kafka_unclean_recovery.cli.commands import elect_leaders
-from kafka_unclean_recovery.cli.commands.whole_program import app
 from kafka_unclean_recovery.emulator import Cluster, Security
+from tests.cli.in_process import ELECTION, RECOVERY, invoke
 from tests.emulator.secured import cluster, make_outage
 from tests.private import generous_umask, open_to_others
 from tests.salvage.batches import numbered
 from tests.salvage.disks import disk, plan_text
 
 
-def _run(*arguments: str, command: object = app) -> None:
-    done = CliRunner().invoke(command, arguments)  # type: ignore[arg-type]
+def _run(*arguments: str, command: str = RECOVERY) -> None:
+    done = invoke(command, *arguments)
     # 1: there is something to be said of every one of these.
-    assert done.exit_code in (0, 1), done.stderr
+    assert done.code in (0, 1), done.stderr
 
 
 def test_files_are_for_their_owner_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -40,7 +38,7 @@ def test_files_are_for_their_owner_alone(tmp_path: Path, monkeypatch: pytest.Mon
         _run(*look, *outputs, *leaders)
         designated = ("--election-type", "designated", "--path-to-json-file", "made/live.json")
         journal = ("--journal", "made/journal")
-        _run(*servers, *designated, *journal, command=elect_leaders.app)
+        _run(*servers, *designated, *journal, command=ELECTION)
         _run(*servers, "--all-offline-partitions", "--automated-recovery", "--yes")
         _run("aftercare", *servers, "--journal", "made/journal")
     made = {path.name for path in (tmp_path / "made").iterdir()}

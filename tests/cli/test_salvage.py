@@ -16,9 +16,9 @@ import pytest
 import kafka_unclean_recovery
 from kafka_unclean_recovery.cli.command import carry_out
 from kafka_unclean_recovery.cli.commands.salvage import Options
+from kafka_unclean_recovery.cli.commands.salvage_work import save
 from kafka_unclean_recovery.cli.flags import Format
-from kafka_unclean_recovery.cli.runs.salvage import save
-from tests.cli.run import RECOVERY
+from tests.cli.run import RECOVERY, main_of
 from tests.cli.run import run as run_process
 from tests.salvage.batches import numbered
 from tests.salvage.disks import disk, plan_text
@@ -70,7 +70,7 @@ class Home:
     def process(self, before: str, *words: str) -> subprocess.CompletedProcess[str]:
         """The command in a process of its own, after some lines of Python."""
         argv = ["kafka-unclean-recovery", "salvage", *WORDS, *words]
-        code = f"import sys; sys.argv = {argv!r}\n{before}\nimport {RECOVERY} as m; m.main()"
+        code = f"import sys; sys.argv = {argv!r}\n{before}\n{main_of(RECOVERY)}"
         return subprocess.run(
             [sys.executable, "-c", code],
             capture_output=True,
@@ -216,7 +216,7 @@ def test_a_run_that_is_killed_half_way_leaves_no_directory_and_can_be_run_again(
     home: Home,
 ) -> None:
     killed = home.process(
-        "import os, kafka_unclean_recovery.cli.runs.salvage as s\n"
+        "import os, kafka_unclean_recovery.cli.commands.salvage_work as s\n"
         "s.write_manifest = lambda *_: os.kill(os.getpid(), 9)"
     )
     assert killed.returncode == -signal.SIGKILL

@@ -15,7 +15,7 @@ import pytest
 
 from kafka_unclean_recovery.cli.command import carry_out
 from kafka_unclean_recovery.cli.commands.salvage import Options
-from kafka_unclean_recovery.cli.runs.salvage import save
+from kafka_unclean_recovery.cli.commands.salvage_work import save
 from kafka_unclean_recovery.documents.replica_info import replica_info_json
 from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
 from kafka_unclean_recovery.log_dir.scan import scan_log_directories

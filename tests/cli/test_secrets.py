@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from kafka_unclean_recovery.cli.commands import elect_leaders, whole_program
 from kafka_unclean_recovery.emulator import Cluster
-from tests.cli.run import RECOVERY
+from tests.cli.in_process import ELECTION, invoke
+from tests.cli.run import RECOVERY, main_of
 from tests.cluster.certificates import authority, issue
 from tests.emulator.secured import Papers, Way, cluster, make_outage
 from tests.salvage.batches import numbered
@@ -143,10 +142,9 @@ def _words(home: Home, command: str, config: Path, servers: str | None = None) -
 
 
 def _run(home: Home, command: str, config: Path, servers: str | None = None) -> tuple[int, str]:
-    app = elect_leaders.app if command == "elect" else whole_program.app
-    done = CliRunner().invoke(app, _words(home, command, config, servers), prog_name="x")
-    assert isinstance(done.exception, SystemExit | None), done.exc_info
-    return done.exit_code, done.stdout + done.stderr
+    program = ELECTION if command == "elect" else RECOVERY
+    done = invoke(program, *_words(home, command, config, servers))
+    return done.code, done.stdout + done.stderr
 
 
 def _secrets_in(*texts: str) -> list[str]:
@@ -196,7 +194,7 @@ def test_a_crash_and_the_process_table_show_nothing(home: Home) -> None:
     for command in ("look", "doctor"):
         argv = ["kafka-unclean-recovery", *_words(home, command, config)]
         start = f"import sys; sys.argv = {argv!r}\n"
-        end = f"import {RECOVERY} as m; m.main()"
+        end = main_of(RECOVERY)
         done = subprocess.run(
             [sys.executable, "-c", f"{start}{crash}{end}"],
             capture_output=True,

@@ -165,7 +165,6 @@ def test_kafka_elect_leaders_too(place: Path) -> None:
 
 _OTHERS = """
 import logging, sys, threading, warnings
-import {module} as m
 from kafka_unclean_recovery.cli import entry
 from kafka_unclean_recovery.cli.terminal import standard_streams
 
@@ -182,12 +181,12 @@ def speak(*_: object) -> int:
     raise ValueError(EVIL)
 
 entry.run = speak
-m.main()
+entry.main({program!r})
 """
 
 
 def test_what_libraries_and_python_say_does_not_act_on_the_terminal_either() -> None:
-    code = _OTHERS.format(module=RECOVERY)
+    code = _OTHERS.format(program=RECOVERY)
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False
     )

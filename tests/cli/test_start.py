@@ -2,33 +2,24 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import os
-import re
 import subprocess
-import tempfile
 from collections.abc import Mapping
-from typing import Any
 from unittest.mock import patch
 
 import pytest
-import typer
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.installed import EXTRAS, plain_environ, python
 from benchmarks.measure import ours
-from kafka_unclean_recovery.cli import command, entry, start
-from kafka_unclean_recovery.cli.commands import whole_program
-from kafka_unclean_recovery.cli.commands.unclean_recovery import new_app
+from kafka_unclean_recovery.cli import start
 from tests.cli.in_process import Done, commands, invoke
 
 PATHS = [words for words, _ in commands() if " complete" not in words]
 FLAGS = sorted({flag for flags in start._flags().values() for flag in flags})
 NAMES = sorted({word for path in PATHS for word in path.split()[1:]})
 PLAIN = {k: value for k, value in plain_environ().items() if not k.startswith(start._OTHERWISE)}
-VALUES = ["", "x", "-1", "5", "json", "doctor", "--yes", "a,b=0"]
 
 
 def _answered(name: str, args: list[str], env: Mapping[str, str] | None = None) -> Done | None:
@@ -91,55 +82,6 @@ def test_without_a_word_the_commands_of_an_incident_are_told() -> None:
         assert (found.code, found.stderr) == (0, "")
     assert len(lines) == 3
     assert _answered(start.RECOVERY, [], {"KAFKA_UNCLEAN_RECOVERY_BOOTSTRAP_SERVER": "b:1"}) is None
-
-
-_flag_alone = st.sampled_from([flag for flag in start._flags()[start.RECOVERY] if flag != "--help"])
-_flag = _flag_alone.flatmap(lambda flag: st.tuples(st.just(flag), st.sampled_from(VALUES)))
-
-
-@settings(max_examples=300, deadline=None)
-@given(st.lists(_flag, max_size=6))
-def test_flags_alone_are_parsed_as_by_the_whole_program(flags: list[tuple[str, str]]) -> None:
-    args = [f"{flag}{value}" if flag.endswith("=") else flag for flag, value in flags]
-    assert start.names_no_command(args)
-    assert _options(new_app(), args) == _options(whole_program.app, args)
-
-
-@pytest.mark.parametrize(
-    "args",
-    [
-        ["doctor"],
-        ["--yes", "plan"],
-        ["--yes", "x"],
-        ["--yes=1"],
-        ["--canary"],
-        ["--"],
-        ["--yes", "--help"],
-    ],
-)
-def test_whatever_may_be_a_command_is_left_to_the_whole_program(args: list[str]) -> None:
-    assert not start.names_no_command(args)
-
-
-def _options(app: typer.Typer, args: list[str]) -> tuple[int, str, list[Any]]:
-    """(exit code, what is said, the options that the work would be done with)."""
-    given, said = [], io.StringIO()
-
-    def carry_out(_: object, options: Any, says: str = "") -> int:
-        given.append(options)
-        return 0
-
-    with (
-        # --metrics-file is written there.
-        tempfile.TemporaryDirectory() as directory,
-        contextlib.chdir(directory),
-        patch.object(command, "carry_out", carry_out),
-        patch.dict(os.environ, PLAIN | {"COLUMNS": "80"}, clear=True),
-        contextlib.redirect_stderr(said),
-    ):
-        code = entry.run(app, start.RECOVERY, args)
-    # With --log-format json each sentence tells when it was said.
-    return code, re.sub(r'"at": "[^"]+"', "", said.getvalue()), given
 
 
 @pytest.mark.parametrize(

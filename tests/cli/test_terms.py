@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from kafka_unclean_recovery.cli.commands.approve import Options
+from kafka_unclean_recovery.cli.commands.approve import Options, approve
 from kafka_unclean_recovery.cli.exits import USAGE, Exit
-from kafka_unclean_recovery.cli.runs.approve import approve
 from kafka_unclean_recovery.cli.terminal.console import Console
 from kafka_unclean_recovery.cli.terms import check_terms, read_terms, user_name
 from kafka_unclean_recovery.documents.approval import Approval, approval_json

@@ -12,9 +12,7 @@ from typing import Any
 
 import pytest
 from kafka.protocol.admin.topics import AlterPartitionReassignmentsRequest
-from typer.testing import CliRunner
 
-from kafka_unclean_recovery.cli.commands.whole_program import app
 from kafka_unclean_recovery.cluster.wire.bootstrap import parse_bootstrap
 from kafka_unclean_recovery.emulator import Cluster, Options, Security
 from kafka_unclean_recovery.emulator.emulation import Settings
@@ -27,6 +25,7 @@ from kafka_unclean_recovery.emulator.listener.intercepts import Fail, NoAnswer, 
 from kafka_unclean_recovery.files.journal import Journal
 from kafka_unclean_recovery.files.state_directory import state_directory
 from kafka_unclean_recovery.mechanisms import Dialect
+from tests.cli.in_process import RECOVERY, invoke
 from tests.fidelity.wire import Wire
 from tests.messages.building import build
 
@@ -57,9 +56,9 @@ class Done:
 
 def doctor(servers: str, *flags: str, timeout_ms: int = 10_000) -> Done:
     arguments = ["doctor", "--bootstrap-server", servers, "--timeout-ms", str(timeout_ms)]
-    done = CliRunner().invoke(app, [*arguments, "--format", "json", *flags])
+    done = invoke(RECOVERY, *arguments, "--format", "json", *flags)
     document = json.loads(done.stdout) if done.stdout else None
-    return Done(done.exit_code, document, done.stderr)
+    return Done(done.code, document, done.stderr)
 
 
 @pytest.fixture(autouse=True)
@@ -408,8 +407,8 @@ def test_nobody_reachable_is_exit_3() -> None:
 def test_for_people_it_is_a_line_each_with_why_and_what_to_do(cluster: Cluster) -> None:
     cluster.kill(3)
     cluster.fence(3)
-    done = CliRunner().invoke(app, ["doctor", "--bootstrap-server", cluster.bootstrap_servers])
-    assert done.exit_code == 1
+    done = invoke(RECOVERY, "doctor", "--bootstrap-server", cluster.bootstrap_servers)
+    assert done.code == 1
     first, why, to_do = done.stdout.splitlines()[:3]
     assert first.startswith("warning  broker_down: broker 3 is fenced")
     assert why.startswith("         why: ")

@@ -8,10 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from typer.testing import CliRunner
-
-from kafka_unclean_recovery.cli.commands.whole_program import app
 from kafka_unclean_recovery.emulator import Cluster, Options, Security, Tls
+from tests.cli.in_process import RECOVERY, invoke
 from tests.cluster.certificates import Identity, authority, issue
 from tests.real.records import create_topic, produce_many
 
@@ -161,5 +159,5 @@ def tool(servers: str, config: Path | None, *flags: str) -> Done:
     """Our command, in this process. XDG_STATE_HOME must be the test's."""
     more: Sequence[str] = () if config is None else ("--command-config", str(config))
     arguments = ["--bootstrap-server", servers, *more, *flags]
-    done = CliRunner().invoke(app, arguments, prog_name="kafka-unclean-recovery")
-    return Done(done.exit_code, done.stdout, done.stderr)
+    done = invoke(RECOVERY, *arguments)
+    return Done(done.code, done.stdout, done.stderr)

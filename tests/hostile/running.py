@@ -114,7 +114,7 @@ async def _nothing_typed(*_: object) -> tuple[str, None]:
 def try_approvals(table: Table, directory: Path, texts: tuple[str, ...]) -> None:
     """Who is asked to approve a plan sees the line that tells the loss, as the last of it."""
     (plan,) = (each for each in documents(directory) if each.name == "plan")
-    approve = "kafka_unclean_recovery.cli.runs.approve"
+    approve = "kafka_unclean_recovery.cli.commands.approve"
     with (
         patch(f"{approve}.is_terminal", lambda: True),
         patch(f"{approve}.typed", _nothing_typed),

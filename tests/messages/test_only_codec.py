@@ -16,7 +16,7 @@ def _printed(code: str) -> str:
 
 @pytest.mark.parametrize("run", ["unclean_recovery", "aftercare"])
 def test_a_command_imports_no_message_of_kafka_python(run: str) -> None:
-    code = f"import kafka_unclean_recovery.cli.runs.{run}, sys; print(*sys.modules)"
+    code = f"import kafka_unclean_recovery.cli.commands.{run}, sys; print(*sys.modules)"
     modules = _printed(code).split()
     assert not [name for name in modules if name.startswith("kafka.")]
 

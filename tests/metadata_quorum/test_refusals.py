@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka_unclean_recovery.cli.runs import quorum as quorum_run
+from kafka_unclean_recovery.cli.commands import quorum_plan
 from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
 from kafka_unclean_recovery.log_dir.small_files.quorum_state import quorum_state_json
 from kafka_unclean_recovery.metadata_quorum.compared_copies import compared_copies
@@ -289,7 +289,7 @@ class _Writer:
     def __init__(self, segment: Path, monkeypatch: pytest.MonkeyPatch, until: float) -> None:
         self._segment, self._until = segment, until
         self._now = 0.0
-        monkeypatch.setattr(quorum_run, "_now_ms", lambda: TIME_MS)
+        monkeypatch.setattr(quorum_plan, "_now_ms", lambda: TIME_MS)
         monkeypatch.setattr(time, "monotonic", lambda: self._now)
         monkeypatch.setattr(time, "sleep", self._sleep)
 
@@ -316,7 +316,7 @@ def test_no_quorum_is_planned_from_a_log_that_grows(
     disks: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     both(disks)
-    monkeypatch.setattr(quorum_run, "growing", lambda *_: ["the log of node 2 grows"])
+    monkeypatch.setattr(quorum_plan, "growing", lambda *_: ["the log of node 2 grows"])
     assert refused(disks, *ALL_LOST) == {"quorum_lives"}
 
 

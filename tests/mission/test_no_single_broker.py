@@ -38,9 +38,9 @@ DOCTOR = ("doctor", "--format", "json")
 SOONER = """
 from functools import partial
 from kafka_unclean_recovery.cli import session
-from kafka_unclean_recovery.cli.commands import whole_program
+from kafka_unclean_recovery.cli.entry import main
 session.Patience = partial(session.Patience, ghost=1.0, settle=10.0)
-whole_program.main()
+main("kafka-unclean-recovery")
 """
 
 

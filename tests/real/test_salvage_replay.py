@@ -13,8 +13,7 @@ from pathlib import Path
 import pytest
 
 from kafka_unclean_recovery.cli.command import carry_out
-from kafka_unclean_recovery.cli.commands.salvage_replay import Options
-from kafka_unclean_recovery.cli.runs.salvage_replay import produce
+from kafka_unclean_recovery.cli.commands.salvage_replay import Options, produce
 from tests.real.cli import Cli, Finished
 from tests.real.cluster import KafkaCluster
 from tests.real.odd_records import odd_records, odd_salvage, refused

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka_unclean_recovery.cli.runs import quorum as quorum_run
+from kafka_unclean_recovery.cli.commands import quorum_plan
 from kafka_unclean_recovery.cluster.wire.knocking import Knocked
 from kafka_unclean_recovery.metadata_quorum.led import Led
 from tests.log_dir.cluster_metadata_encoder import Written, batch
@@ -75,8 +75,8 @@ def _nobody_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     async def silent(*_: object) -> Led:
         return Led()
 
-    monkeypatch.setattr(quorum_run, "knock", dead)
-    monkeypatch.setattr(quorum_run, "whether_led", silent)
+    monkeypatch.setattr(quorum_plan, "knock", dead)
+    monkeypatch.setattr(quorum_plan, "whether_led", silent)
 
 
 @pytest.mark.usefixtures("_nobody_runs")

@@ -189,9 +189,9 @@ def waiting_for_ghosts(seconds: float) -> tuple[str, str]:
     program = f"""
 from functools import partial
 from kafka_unclean_recovery.cli import session
-from kafka_unclean_recovery.cli.commands import whole_program
+from kafka_unclean_recovery.cli.entry import main
 session.Patience = partial(session.Patience, ghost={seconds})
-whole_program.main()
+main("kafka-unclean-recovery")
 """
     return "-c", program
 

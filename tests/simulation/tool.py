@@ -19,7 +19,7 @@ from typing import Any
 from unittest.mock import patch
 
 from kafka_unclean_recovery.cli import entry
-from tests.cli.in_process import APPS, prepared
+from tests.cli.in_process import prepared
 from tests.simulation.clock import Loop
 
 _PROCESS: contextvars.ContextVar[Process | None] = contextvars.ContextVar("process", default=None)
@@ -172,7 +172,6 @@ class Output:
 
 def run(process: Process, name: str, args: Sequence[str], out: Output, err: Output) -> None:
     """To its end, one way or another."""
-    app, prefix = APPS[name]
     loop = process.loop
     before = {
         number: signal.signal(number, lambda number, _: process.die(-number)) for number in _SIGNALS
@@ -198,7 +197,7 @@ def run(process: Process, name: str, args: Sequence[str], out: Output, err: Outp
         patch.dict(os.environ, {"XDG_STATE_HOME": str(process.home), "HOME": str(process.home)}),
     ):
         try:
-            code = entry.run(app, name, args, prefix)
+            code = entry.run(name, args)
             for stream in streams:
                 stream.flush()
         except Died:

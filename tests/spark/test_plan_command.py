@@ -12,19 +12,17 @@ from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
-from typer.testing import CliRunner
 
 from kafka_unclean_recovery.cli import spark_session
 from kafka_unclean_recovery.cli.command import carry_out
-from kafka_unclean_recovery.cli.commands.spark_plan import Options
-from kafka_unclean_recovery.cli.commands.whole_program import app
-from kafka_unclean_recovery.cli.runs.spark_plan import plan
+from kafka_unclean_recovery.cli.commands.spark_plan import Options, plan
 from kafka_unclean_recovery.documents.manual_recovery import manual_recovery_json
 from kafka_unclean_recovery.documents.plan import parse_plan, plan_json
 from kafka_unclean_recovery.model import Cluster, PartitionReport, ReplicaInfo
 from kafka_unclean_recovery.planning.merged_scans import merge_infos
 from kafka_unclean_recovery.planning.offline_plan import plan_from_disks
 from kafka_unclean_recovery.spark.plan import plan_rows, planning
+from tests.cli.in_process import RECOVERY, invoke
 from tests.report.test_loss_page import SCHEMA, Page
 from tests.spark.random_partitions import random_info
 from tests.spark.summaries_of import write_summaries
@@ -32,9 +30,8 @@ from tests.spark.summaries_of import write_summaries
 
 def run(*arguments: object) -> tuple[int, str, str]:
     """(exit code, stdout, stderr)."""
-    done = CliRunner().invoke(app, ["spark", "plan", *map(str, arguments)])
-    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
-    return done.exit_code, done.stdout, done.stderr
+    done = invoke(RECOVERY, "spark", "plan", *map(str, arguments))
+    return done.code, done.stdout, done.stderr
 
 
 def small(tmp_path: Path, name: str = "scan", **head: object) -> Path:

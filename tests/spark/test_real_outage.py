@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
-from kafka_unclean_recovery.cli.commands.whole_program import app
+from tests.cli.in_process import RECOVERY, invoke
 from tests.real.properties import node_directory
 from tests.real.releases import AND_THE_OLDEST
 from tests.real.salvage_recipe import BROKERS, SURVIVOR, salvage_outage
@@ -34,8 +33,8 @@ class Home:
 
     def run(self, *words: object) -> str:
         """Stdout."""
-        done = CliRunner().invoke(app, [*map(str, words)])
-        assert done.exit_code == 0, done.stderr
+        done = invoke(RECOVERY, *map(str, words))
+        assert done.code == 0, done.stderr
         return done.stdout
 
     def plan(self, name: str, *words: object) -> tuple[str, Any]:

@@ -15,8 +15,8 @@ from pyspark.sql import SparkSession
 from kafka_unclean_recovery import __version__
 from kafka_unclean_recovery.cli import spark_session
 from kafka_unclean_recovery.cli.command import carry_out
-from kafka_unclean_recovery.cli.commands.spark import Options
-from kafka_unclean_recovery.cli.runs import spark_scan
+from kafka_unclean_recovery.cli.commands import spark_scan
+from kafka_unclean_recovery.cli.commands.spark_scan import Options
 from kafka_unclean_recovery.cli.spark_session import SparkWatch
 from kafka_unclean_recovery.cli.terminal.console import Console
 from kafka_unclean_recovery.log_dir.watching import Progress

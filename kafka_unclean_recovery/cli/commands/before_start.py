@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from kafka_unclean_recovery.cli.command import command
+from kafka_unclean_recovery.before_start.advice import advice, plans
+from kafka_unclean_recovery.before_start.commands import script
+from kafka_unclean_recovery.before_start.disk import read_own_disk
+from kafka_unclean_recovery.before_start.looking import Looking, look
+from kafka_unclean_recovery.before_start.offline import from_disks
+from kafka_unclean_recovery.before_start.replica import OwnDisk
+from kafka_unclean_recovery.before_start.report import render_json
+from kafka_unclean_recovery.before_start.result import BeforeStart, before_start_metrics
+from kafka_unclean_recovery.before_start.start_table import render_before_start
+from kafka_unclean_recovery.cli import metrics_file
+from kafka_unclean_recovery.cli.command import Command
+from kafka_unclean_recovery.cli.disk_sources import Sources, read_sources
+from kafka_unclean_recovery.cli.exits import CANNOT_TELL, NOT_ALL, OK, Exit, usage
 from kafka_unclean_recovery.cli.flags import (
     CommandConfig,
     Format,
@@ -18,9 +32,18 @@ from kafka_unclean_recovery.cli.flags import (
     ReplicaInfoFiles,
     Topics,
 )
+from kafka_unclean_recovery.cli.plan_outputs import PlanOutputs
+from kafka_unclean_recovery.cli.selection import Selection, selection
+from kafka_unclean_recovery.cli.session import Session, check_connection, run
+from kafka_unclean_recovery.cli.terminal.console import Console, check_output, write_new
 from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
-
-NAME = "before-start"
+from kafka_unclean_recovery.cli.terminal.scan_watch import ScanWatch
+from kafka_unclean_recovery.errors import InputError
+from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
+from kafka_unclean_recovery.model import Cluster, ReplicaInfo
+from kafka_unclean_recovery.shown import shell_join
+from kafka_unclean_recovery.survey import budgets
+from kafka_unclean_recovery.transport.choosing import ChosenSource
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,4 +99,116 @@ class Options:
     log_format: LogFormatFlag = LogFormat.TEXT
 
 
-before_start = command(Options, "before_start:foretell")
+_NAME = "kafka-unclean-recovery"
+_MOST_WORKERS = 4
+_COMMANDS = "--commands-file"
+
+
+def foretell(console: Console, options: Options) -> int:
+    """Run the command and return its exit code. Raises Exit."""
+    outputs = _checked(options)
+    chosen = selection(options.topics, options.path_to_json_file)
+    others = _others(console, options, chosen)
+    disk = _disk(console, options.log_dirs, chosen)
+    server = options.bootstrap_server
+    if server is None:
+        assert others is not None
+        try:
+            found = from_disks(disk, others)
+        except InputError as error:
+            raise usage(str(error)) from None
+        return _tell(console, options, outputs, found)
+
+    async def ask(session: Session) -> int:
+        source = ChosenSource(session.nodes, session.wishes)
+        seconds = budgets.BEFORE_START.seconds
+        nodes, reader = session.nodes, session.reader
+        means = Looking(nodes, reader, source, seconds, others, chosen.includes)
+        found = await metrics_file.timed("look", session.stop.unless(look(means, disk)))
+        return _tell(console, options, outputs, found)
+
+    return run(console, server, options.command_config, ask)
+
+
+def _checked(options: Options) -> PlanOutputs:
+    """Check the flags. Raises Exit(2)."""
+    if options.bootstrap_server is None:
+        if options.command_config is not None:
+            raise usage("--command-config goes with --bootstrap-server")
+        if not options.replica_info_file:
+            raise usage(
+                "give --bootstrap-server, or --replica-info-file with scans of the other disks and"
+                " of a controller's"
+            )
+    else:
+        check_connection(options.bootstrap_server, options.command_config)
+    outputs = PlanOutputs(None, options.plan_output_file)
+    outputs.check()
+    check_output(options.commands_file, _COMMANDS)
+    if options.commands_file is not None and options.commands_file == options.plan_output_file:
+        raise usage(f"{_COMMANDS} and --plan-output-file name the same file")
+    return outputs
+
+
+def _others(console: Console, options: Options, chosen: Selection) -> ReplicaInfo | None:
+    sources = Sources(options.replica_info_file or ())
+    return read_sources(console, sources, chosen) if sources.any else None
+
+
+def _disk(console: Console, directories: Sequence[Path], chosen: Selection) -> OwnDisk:
+    """Read the broker's disk. Raises Exit."""
+    watch = ScanWatch(console, "nothing is done")
+    locations = [LocalLocation(path) for path in directories]
+    workers = min(_MOST_WORKERS, os.cpu_count() or 1)
+    try:
+        with watch.signals():
+            disk = read_own_disk(locations, chosen.includes, workers, watch)
+    except InputError as error:
+        raise usage(str(error)) from None
+    if watch.exit_code is not None:
+        raise Exit(watch.exit_code, "interrupted while log directories were read; nothing was done")
+    return disk
+
+
+def _tell(console: Console, options: Options, outputs: PlanOutputs, found: BeforeStart) -> int:
+    metrics_file.found(before_start_metrics(found))
+    salvage = None
+    planned = list(plans(found))
+    try:
+        if outputs.plan is not None and planned:
+            outputs.write(console, Cluster(found.cluster_id, {}), planned)
+            salvage = _salvage(options.log_dirs, outputs.plan)
+        if options.commands_file is not None:
+            write_new(options.commands_file, script(found), _COMMANDS)
+    finally:
+        console.artefact(
+            render_json(found) if options.format.is_json else render_before_start(found)
+        )
+    for sentence in advice(found, salvage, _where(options)):
+        console.say(sentence)
+    if planned and outputs.plan is None:
+        console.say("with --plan-output-file, salvage can save what the leaders lack")
+    return exit_code(found)
+
+
+def _where(options: Options) -> str:
+    """Return where the commands are."""
+    if options.commands_file is not None:
+        return f"run {options.commands_file}"
+    shown = "commands in the JSON" if options.format.is_json else "the commands below the table"
+    return f"{shown}, or {_COMMANDS} FILE"
+
+
+def _salvage(directories: Sequence[Path], plan: Path) -> str:
+    disks = [word for path in directories for word in ("--log-dirs", str(path))]
+    return shell_join([_NAME, "salvage", *disks, "--plan", str(plan), "--output", "NEWDIR"])
+
+
+def exit_code(found: BeforeStart) -> int:
+    """Return the exit code: what is known to be destroyed counts before what can't be told."""
+    if found.destroys:
+        return NOT_ALL
+    return CANNOT_TELL if found.untold else OK
+
+
+COMMAND = Command(Options, foretell)

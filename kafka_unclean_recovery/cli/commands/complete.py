@@ -2,13 +2,29 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
+import itertools
+import os
+import re
+import shlex
+import signal
+import time
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 
-from kafka_unclean_recovery.cli.command import command
+from kafka_unclean_recovery.cli.command import Command
+from kafka_unclean_recovery.cli.environment import plain_variable
+from kafka_unclean_recovery.cli.terminal.console import Console
+from kafka_unclean_recovery.cluster.config.client_config import ClientConfig
+from kafka_unclean_recovery.cluster.config.security import load_client_config
+from kafka_unclean_recovery.cluster.nodes import Nodes
+from kafka_unclean_recovery.cluster.wire.bootstrap import parse_bootstrap
+from kafka_unclean_recovery.survey.reading import Reader
 
 NAME = "complete"
 
@@ -29,4 +45,93 @@ class Options:
     line: Annotated[str, typer.Argument(help="The command line up to the cursor, as typed.")]
 
 
-complete = command(Options, "complete:print_candidates")
+_SECONDS = 1.0
+BOOTSTRAP = ("--bootstrap-server",)
+CONFIG = ("--command-config", "--admin.config")
+# The names that Kafka allows (org.apache.kafka.common.internals.Topic). No other name reaches a
+# shell.
+_TOPIC = re.compile(r"[a-zA-Z0-9._-]{1,249}")
+_CURSOR = "\0"
+
+
+def print_candidates(_: Console, options: Options) -> NoReturn:
+    """Print the candidates and end the process, always with code 0."""
+
+    def over(*_: object) -> NoReturn:
+        # No clean-up is run, because a resolver's thread may hang for long.
+        os._exit(0)
+
+    signal.signal(signal.SIGALRM, over)
+    signal.setitimer(signal.ITIMER_REAL, _SECONDS)
+    with contextlib.suppress(Exception):
+        found = asyncio.run(candidates(options.kind, options.line, os.environ))
+        os.write(1, "".join(f"{word}\n" for word in found).encode())
+    over()
+
+
+async def candidates(kind: Kind, line: str, environment: Mapping[str, str]) -> list[str]:
+    """Return the candidates for the last word of the line, sorted. Raises any exception that
+    occurs."""
+    words = words_of(line)
+    server = value_of(words, BOOTSTRAP, environment)
+    if server is None:
+        return []
+    path = value_of(words, CONFIG, environment)
+    config = ClientConfig() if path is None else load_client_config(path)
+    nodes = Nodes(parse_bootstrap(server), config)
+    try:
+        reader = Reader(nodes, time.monotonic, _SECONDS)
+        if kind is Kind.TOPICS:
+            return matching_topics((topic.name for topic in await reader.topics(None)), words[-1])
+        return continued_list(await _offline_brokers(reader), words[-1])
+    finally:
+        await nodes.close()
+
+
+def words_of(line: str) -> list[str]:
+    """Split the line as a shell would, but expand nothing. The last word is the word being typed,
+    without the part up to the = of a flag."""
+    for closing in ("", "'", '"'):
+        with contextlib.suppress(ValueError):
+            words = shlex.split(line + _CURSOR + closing)
+            words[-1] = words[-1].partition(_CURSOR)[0]
+            if words[-1].startswith("--"):
+                words[-1] = words[-1].partition("=")[2]
+            return words
+    return [""]
+
+
+def value_of(
+    words: Sequence[str], flags: Sequence[str], environment: Mapping[str, str]
+) -> str | None:
+    """Return the value of the last of these flags before the word being typed, or else the value of
+    the environment variable."""
+    found = environment.get(plain_variable(flags[0]))
+    for word, following in itertools.pairwise(words):
+        name, equals, value = word.partition("=")
+        if name in flags:
+            found = value if equals else following
+    # The shell would expand these before it runs the command.
+    return os.path.expanduser(os.path.expandvars(found)) if found else None  # noqa: PTH111
+
+
+def matching_topics(names: Iterable[str], typed: str) -> list[str]:
+    return sorted(name for name in names if name.startswith(typed) and _TOPIC.fullmatch(name))
+
+
+def continued_list(brokers: Iterable[int], typed: str) -> list[str]:
+    """Return continuations of a list such as 1,2: the list with each id that it lacks, or `all`."""
+    there, comma, begun = typed.rpartition(",")
+    others = [str(b) for b in sorted(brokers) if str(b) not in there.split(",")]
+    words = [*others, *([] if comma else ["all"])]
+    return [f"{there}{comma}{word}" for word in words if word.startswith(begun)]
+
+
+async def _offline_brokers(reader: Reader) -> set[int]:
+    """Return the brokers that hold replicas or are registered, and are not live."""
+    (cluster, _), topics = await asyncio.gather(reader.cluster(), reader.topics(None))
+    holders = {b for topic in topics for part in topic.partitions for b in part.replicas}
+    return (holders | set(cluster.fenced)) - set(cluster.brokers)
+
+
+COMMAND = Command(Options, print_candidates)

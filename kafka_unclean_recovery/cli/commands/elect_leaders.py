@@ -3,6 +3,7 @@ today's Kafka."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -10,8 +11,9 @@ from typing import Annotated
 
 import typer
 
-from kafka_unclean_recovery.cli import entry, environment
-from kafka_unclean_recovery.cli.command import command
+from kafka_unclean_recovery.cli import metrics_file
+from kafka_unclean_recovery.cli.command import Command
+from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, usage
 from kafka_unclean_recovery.cli.flags import (
     AcceptLoss,
     BootstrapServer,
@@ -24,17 +26,51 @@ from kafka_unclean_recovery.cli.flags import (
     JournalFile,
     MetricsFile,
     OutputFormat,
+    ReplicaFormat,
     ReplicaLogInfoDialect,
     WaveSize,
     version_flag,
 )
+from kafka_unclean_recovery.cli.mechanisms import wishes_of
+from kafka_unclean_recovery.cli.session import Session, journal_of, run
+from kafka_unclean_recovery.cli.start import ELECTION
+from kafka_unclean_recovery.cli.terminal.console import Console, read_input
 from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
-from kafka_unclean_recovery.mechanisms import ElectionMethod, Transport
-
-NAME = "kafka-elect-leaders"
-PREFIX = f"{environment.PREFIX}_ELECT_LEADERS"
-
-app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+from kafka_unclean_recovery.cli.terminal.output import (
+    exit_code_of,
+    import_report,
+    print_report,
+    say_failures,
+)
+from kafka_unclean_recovery.cli.terms import read_terms
+from kafka_unclean_recovery.cluster.requests.controller_requests import (
+    PREFERRED,
+    UNCLEAN,
+    Answer,
+    elect_leaders,
+    left_out,
+)
+from kafka_unclean_recovery.cluster.wire.error_codes import ELECTION_NOT_NEEDED, NONE, error_name
+from kafka_unclean_recovery.documents.manual_recovery import (
+    check_topic,
+    parse_elections,
+    parse_undesignated,
+)
+from kafka_unclean_recovery.documents.printed import AnswerJson, ElectionsJson
+from kafka_unclean_recovery.documents.reading.codec import json_line
+from kafka_unclean_recovery.documents.reading.json_text import Place
+from kafka_unclean_recovery.errors import InputError
+from kafka_unclean_recovery.files.journal import Journal
+from kafka_unclean_recovery.mechanisms import ElectionMethod, Transport, Wishes
+from kafka_unclean_recovery.model import OutcomeKind, TopicPartition
+from kafka_unclean_recovery.planning.waves import Pace
+from kafka_unclean_recovery.recovery.consent import Consent
+from kafka_unclean_recovery.recovery.recover import Aim, Power, recover
+from kafka_unclean_recovery.recovery.terms import Terms
+from kafka_unclean_recovery.recovery.views import Wanted
+from kafka_unclean_recovery.report.run_metrics import outcome_metrics
+from kafka_unclean_recovery.shown import shown_lines
+from kafka_unclean_recovery.transport.electing import sentence
 
 
 class ElectionType(StrEnum):
@@ -109,12 +145,179 @@ class Options:
     replica_log_info_dialect: ReplicaLogInfoDialect = None
     metrics_file: MetricsFile = None
     log_format: LogFormatFlag = LogFormat.TEXT
-    version: Annotated[bool, version_flag(NAME)] = False
+    version: Annotated[bool, version_flag(ELECTION)] = False
 
 
-app.command()(command(Options, "elect_leaders:elect", NAME))
+Leaders = Mapping[TopicPartition, int | None]
 
 
-def main() -> None:
-    """Entry point of the console script."""
-    entry.main(app, NAME, PREFIX)
+def elect(console: Console, options: Options) -> int:
+    """Run the command and return its exit code. Raises Exit(2)."""
+    chosen = _chosen(options)
+    wishes = _wishes(options)
+    terms = read_terms(options.accept_loss or ())
+
+    async def work(session: Session) -> int:
+        if options.election_type != "designated":
+            return await _by_the_controller(session, options, chosen)
+        assert chosen is not None
+        return await _designated(session, options, chosen, terms)
+
+    return run(console, options.bootstrap_server, options.command_config, work, wishes)
+
+
+def _wishes(options: Options) -> Wishes:
+    """Check the flags and return the wished mechanisms. Raises Exit(2)."""
+    wishes = wishes_of(options.transport, options.election_method, options.replica_log_info_dialect)
+    if options.election_type == "designated":
+        return wishes
+    if wishes != Wishes():
+        raise usage(
+            "--transport, --election-method and --replica-log-info-dialect go with --election-type"
+            " designated: who leads otherwise is the controller's choice"
+        )
+    if options.accept_loss or _pace(options).careful:
+        raise usage(
+            "--accept-loss, --canary and --wave-size go with --election-type designated: of other"
+            " elections nobody knows the loss, and the controller makes them all at once"
+        )
+    return wishes
+
+
+def _pace(options: Options) -> Pace:
+    return Pace(options.canary, options.wave_size)
+
+
+def _chosen(options: Options) -> Leaders | None:
+    """Return the partitions and their designated leaders; None means every partition. Raises
+    Exit(2)."""
+    one = options.topic is not None or options.partition is not None
+    ways = (one, options.path_to_json_file is not None, options.all_topic_partitions)
+    if sum(ways) != 1:
+        raise usage(
+            "give exactly one of --topic with --partition, --path-to-json-file and"
+            " --all-topic-partitions"
+        )
+    if options.election_type == "designated" and options.path_to_json_file is None:
+        raise usage("a designated election needs --path-to-json-file with the designated leaders")
+    if options.path_to_json_file is not None:
+        return _read_file(options.path_to_json_file, options.election_type)
+    if options.all_topic_partitions:
+        return None
+    if options.topic is None or options.partition is None:
+        raise usage("--topic and --partition go together")
+    try:
+        check_topic(options.topic, Place("--topic"))
+    except InputError as error:
+        raise usage(str(error)) from None
+    return {TopicPartition(options.topic, options.partition): None}
+
+
+def _read_file(path: Path, election_type: str) -> Leaders:
+    text = read_input(path, "--path-to-json-file")
+    try:
+        if election_type != "designated":
+            return dict.fromkeys(sorted(parse_undesignated(text, str(path))))
+        leaders = dict(sorted(parse_elections(text, str(path))))
+    except InputError as error:
+        raise usage(str(error)) from None
+    nobody = next((tp for tp, leader in leaders.items() if leader is None), None)
+    if nobody is not None:
+        raise usage(f"{path}: {nobody} has no designatedLeader; a designated election needs one")
+    return leaders
+
+
+async def _by_the_controller(session: Session, options: Options, chosen: Leaders | None) -> int:
+    """Make preferred or unclean elections as Kafka's own script does: the controller chooses."""
+    kind = PREFERRED if options.election_type == "preferred" else UNCLEAN
+    wanted = None if chosen is None else list(chosen)
+    await session.cluster()
+    answers = await session.controller.ask(
+        lambda connection, deadline: elect_leaders(connection, kind, wanted, deadline)
+    )
+    # When every partition is asked for, the missing answers are not known.
+    answers = left_out(wanted or ()) | answers
+    metrics_file.found(outcome_metrics(_kind(answer) for answer in answers.values()))
+    if options.format.is_json:
+        session.console.artefact(elections_json(options.election_type, answers))
+    else:
+        session.console.artefact(_answers_text(options.election_type, answers))
+    for tp, answer in sorted(answers.items()):
+        if answer.error not in (NONE, ELECTION_NOT_NEEDED):
+            session.console.say(f"{tp}: {sentence(answer)}")
+    done = all(answer.error in (NONE, ELECTION_NOT_NEEDED) for answer in answers.values())
+    return OK if done else NOT_ALL
+
+
+def _kind(answer: Answer) -> OutcomeKind:
+    if answer.error == ELECTION_NOT_NEEDED:
+        return OutcomeKind.ALREADY_ONLINE
+    return OutcomeKind.ELECTED if answer.error == NONE else OutcomeKind.FAILED
+
+
+def elections_json(election_type: str, answers: Mapping[TopicPartition, Answer]) -> str:
+    """Return an object of schemas/elections-1.schema.json, in one line."""
+    rows = (_answer_json(tp, answer) for tp, answer in sorted(answers.items()))
+    return json_line(ElectionsJson(election_type=election_type, elections=tuple(rows)))
+
+
+def _answer_json(tp: TopicPartition, answer: Answer) -> AnswerJson:
+    error = None if answer.error == NONE else error_name(answer.error)
+    return AnswerJson(tp.topic, tp.partition, error, answer.message)
+
+
+def _answers_text(election_type: str, answers: Mapping[TopicPartition, Answer]) -> str:
+    elected = sorted(tp for tp, answer in answers.items() if answer.error == NONE)
+    noop = sorted(tp for tp, answer in answers.items() if answer.error == ELECTION_NOT_NEEDED)
+    lines = []
+    if elected:
+        lines.append(f"{election_type} leader elected: {', '.join(map(str, elected))}")
+    if noop:
+        lines.append(f"a valid leader was there already: {', '.join(map(str, noop))}")
+    return shown_lines([*lines, ""])
+
+
+async def _designated(session: Session, options: Options, leaders: Leaders, terms: Terms) -> int:
+    cluster = await session.cluster()
+    ignored = options.ignore_journal or ()
+    async with journal_of(
+        session, options.journal, cluster.cluster_id, ELECTION, ignored
+    ) as journal:
+        code = await _elect_designated(session, options, leaders, terms, journal)
+        journal.end(session.exit_code(code))
+        return code
+
+
+async def _elect_designated(
+    session: Session, options: Options, leaders: Leaders, terms: Terms, journal: Journal
+) -> int:
+    aim = Aim(
+        Wanted(tuple(leaders), will_elect=True),
+        options.recovery_duration_ms / 1000,
+        leaders={tp: leader for tp, leader in leaders.items() if leader is not None},
+    )
+    power = Power(
+        journal,
+        session.wishes,
+        terms,
+        lambda: session.elector(journal, options.recovery_election_attempts, _pace(options)),
+        _consented_by_hand,
+    )
+    how = ReplicaFormat.JSON if options.format.is_json else ReplicaFormat.TABLE
+    import_report(how)
+    result = await recover(session.new_run(_publish_nothing), aim, power)
+    print_report(session.console, result.shown, how, with_replicas=False)
+    say_failures(session.console, result.report)
+    return exit_code_of(result.report)
+
+
+async def _consented_by_hand(*_: object) -> Consent:
+    """Return the consent that the author of the file of leaders has given by writing the file."""
+    return Consent(given=True, how="by hand")
+
+
+def _publish_nothing(*_: object) -> None:
+    """Write no plan: the leaders came from a file."""
+
+
+COMMAND = Command(Options, elect, ELECTION)

@@ -1,4 +1,4 @@
-"""kafka-unclean-recovery emulator runs an emulated cluster for rehearsals, and ctl controls it."""
+"""kafka-unclean-recovery emulator runs an emulated cluster for rehearsals."""
 
 from __future__ import annotations
 
@@ -9,15 +9,10 @@ from typing import Annotated
 
 import typer
 
-from kafka_unclean_recovery.cli.command import command
+from kafka_unclean_recovery.cli.command import Command
 from kafka_unclean_recovery.cli.flags import Format, OutputFormat
 from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
 from kafka_unclean_recovery.mechanisms import Dialect
-
-NAME = "emulator"
-CTL_NAME = "ctl"
-
-app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
 
 
 class Release(StrEnum):
@@ -84,45 +79,4 @@ class Options:
     log_format: LogFormatFlag = LogFormat.TEXT
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CtlOptions:
-    """Carry out one command of a scenario in a running emulator.
-
-    Commands kill, start or fence brokers, drop links, intercept requests, write records, or show
-    the status. The command help lists all of them.
-    """
-
-    command: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="COMMAND",
-            help="Command with its arguments, for example: kill 4, or: status.",
-        ),
-    ]
-    data_dir: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR",
-            help="Data directory of the emulator, as in its --data-dir; give this or --socket.",
-        ),
-    ] = None
-    socket: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Control socket, which the emulator printed as control.socket; give this or"
-            " --data-dir.",
-        ),
-    ] = None
-    format: OutputFormat = Format.TABLE
-    log_format: LogFormatFlag = LogFormat.TEXT
-
-
-app.callback(
-    invoke_without_command=True,
-    subcommand_metavar="[COMMAND [ARGS]...]",
-    short_help="Run an emulated cluster for rehearsals.",
-)(command(Options, "emulator:emulate", "kafka-unclean-recovery emulator"))
-app.command(CTL_NAME, short_help="Carry out a command in a running emulator.")(
-    command(CtlOptions, "emulator_ctl:control", "kafka-unclean-recovery emulator ctl")
-)
+COMMAND = Command(Options, "emulator_work:emulate", "kafka-unclean-recovery emulator")

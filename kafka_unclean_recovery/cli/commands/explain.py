@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Annotated
 
 import typer
 
-from kafka_unclean_recovery.cli.command import command
+from kafka_unclean_recovery.cli.command import Command
+from kafka_unclean_recovery.cli.exits import OK, usage
+from kafka_unclean_recovery.cli.terminal.console import Console
 from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
-
-NAME = "explain"
+from kafka_unclean_recovery.runbook import entries, shown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,4 +33,20 @@ class Options:
     log_format: LogFormatFlag = LogFormat.TEXT
 
 
-explain = command(Options, "explain:explain", "kafka-unclean-recovery explain")
+def explain(console: Console, options: Options) -> int:
+    """Run the command and return its exit code. Raises Exit(2) for an unknown code."""
+    known = entries()
+    if options.code is None:
+        width = max(map(len, known))
+        lines = (f"{e.code:<{width}}  {e.severity or e.kind}\n" for e in known.values())
+        console.artefact("".join(lines))
+        return OK
+    if options.code not in known:
+        alike = get_close_matches(options.code, known)
+        hint = f"; did you mean {' or '.join(alike)}?" if alike else ""
+        raise usage(f"no finding, label or check is called {options.code!r}{hint}")
+    console.artefact(shown(known[options.code]))
+    return OK
+
+
+COMMAND = Command(Options, explain, "kafka-unclean-recovery explain")

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from kafka_unclean_recovery.cli.command import command
+from kafka_unclean_recovery.cli.command import Command
+from kafka_unclean_recovery.cli.exits import OK, usage
 from kafka_unclean_recovery.cli.flags import ReportFormat
+from kafka_unclean_recovery.cli.terminal.console import Console, check_output, read_input, write_new
 from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
-
-NAME = "report"
+from kafka_unclean_recovery.errors import InputError
+from kafka_unclean_recovery.post_mortem.document import render_json
+from kafka_unclean_recovery.post_mortem.markdown import render_markdown
+from kafka_unclean_recovery.post_mortem.page import render_page
+from kafka_unclean_recovery.post_mortem.reading import read_post_mortem
+from kafka_unclean_recovery.post_mortem.story import PostMortem
+from kafka_unclean_recovery.post_mortem.words import headline
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,4 +53,48 @@ class Options:
     log_format: LogFormatFlag = LogFormat.TEXT
 
 
-report = command(Options, "report:write_report")
+_RENDER: dict[ReportFormat, Callable[[PostMortem], str]] = {
+    ReportFormat.MARKDOWN: render_markdown,
+    ReportFormat.HTML: render_page,
+    ReportFormat.JSON: render_json,
+}
+
+
+def write_report(console: Console, options: Options) -> int:
+    """Run the command and return its exit code. Raises Exit."""
+    render = _renderer(options)
+    check_output(options.output, "--output")
+    told = _read(options.journal)
+    text = render(told)
+    if options.output is None:
+        console.artefact(text)
+    else:
+        write_new(options.output, text, "--output")
+    for sentence, alarm in headline(told):
+        if alarm:
+            console.say(sentence)
+    return OK
+
+
+def _renderer(options: Options) -> Callable[[PostMortem], str]:
+    """Return the renderer of the chosen format. Raises Exit(2)."""
+    given = {
+        ReportFormat.MARKDOWN: options.markdown,
+        ReportFormat.HTML: options.html,
+        ReportFormat.JSON: options.json,
+    }
+    formats = {each for each, flag in given.items() if flag or each is options.format}
+    if len(formats) > 1:
+        raise usage("--markdown, --html and --json exclude each other: write one after the other")
+    return _RENDER[next(iter(formats), ReportFormat.MARKDOWN)]
+
+
+def _read(path: Path) -> PostMortem:
+    """Read the journal. Raises Exit(2)."""
+    try:
+        return read_post_mortem(read_input(path, "JOURNAL", torn=True), str(path))
+    except InputError as error:
+        raise usage(str(error)) from None
+
+
+COMMAND = Command(Options, write_report)

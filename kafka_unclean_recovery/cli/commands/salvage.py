@@ -9,8 +9,7 @@ from typing import Annotated
 
 import typer
 
-from kafka_unclean_recovery.cli.command import command
-from kafka_unclean_recovery.cli.commands import salvage_offsets, salvage_replay
+from kafka_unclean_recovery.cli.command import Command
 from kafka_unclean_recovery.cli.flags import (
     BY_HAND,
     PLAN,
@@ -24,10 +23,6 @@ from kafka_unclean_recovery.cli.flags import (
     Topics,
 )
 from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
-
-NAME = "salvage"
-
-app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,14 +53,4 @@ class Options:
     log_format: LogFormatFlag = LogFormat.TEXT
 
 
-app.callback(
-    invoke_without_command=True,
-    subcommand_metavar="[COMMAND [ARGS]...]",
-    short_help="Save records on disks that the designated leaders lack.",
-)(command(Options, "salvage:save", required=("plan", "output")))
-app.command(salvage_replay.NAME, short_help="Produce saved records to a topic.")(
-    salvage_replay.salvage_replay
-)
-app.command(salvage_offsets.NAME, short_help="Bring back commits of groups.")(
-    salvage_offsets.salvage_offsets
-)
+COMMAND = Command(Options, "salvage_work:save", required=("plan", "output"))

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from kafka_unclean_recovery.cli.command import command
+from kafka_unclean_recovery.cli import metrics_file
+from kafka_unclean_recovery.cli.command import Command
+from kafka_unclean_recovery.cli.complaints import count_and_first, scan_complaints
+from kafka_unclean_recovery.cli.disk_sources import scan_directories
+from kafka_unclean_recovery.cli.exits import NOT_ALL, OK
 from kafka_unclean_recovery.cli.flags import (
     Format,
     HowMuch,
@@ -17,10 +22,19 @@ from kafka_unclean_recovery.cli.flags import (
     PartitionsFile,
     Topics,
 )
+from kafka_unclean_recovery.cli.selection import Selection, selection
+from kafka_unclean_recovery.cli.terminal.console import (
+    Console,
+    check_output,
+    write_new,
+)
 from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
+from kafka_unclean_recovery.cli.terminal.scan_watch import ScanWatch
+from kafka_unclean_recovery.documents.replica_info import replica_info_json
 from kafka_unclean_recovery.mechanisms import ScanMode
-
-NAME = "scan-log-dirs"
+from kafka_unclean_recovery.model import ReplicaInfo
+from kafka_unclean_recovery.report.run_metrics import scan_metrics
+from kafka_unclean_recovery.report.scan_table import render_replica_info
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,4 +77,51 @@ class Options:
     log_format: LogFormatFlag = LogFormat.TEXT
 
 
-scan_log_dirs = command(Options, "scan_log_dirs:scan")
+def scan(console: Console, options: Options) -> int:
+    """Run the command and return its exit code. Raises Exit."""
+    check_output(options.output, "--output")
+    chosen = selection(options.topics, options.path_to_json_file)
+    watch = ScanWatch(console)
+    info = scan_directories(options.directories, options.mode, chosen, options.workers, watch)
+    metrics_file.found(scan_metrics(info))
+    # Of a broker whose other partitions were left out nobody can tell later what is not there.
+    _give(console, options, info if chosen.everything else replace(info, whole=()))
+    complaints = [*_partial(info), *scan_complaints(info), *_not_found(info, chosen)]
+    for complaint in complaints:
+        console.say(complaint)
+    if watch.exit_code is not None:
+        return watch.exit_code
+    return NOT_ALL if complaints else OK
+
+
+def _give(console: Console, options: Options, info: ReplicaInfo) -> None:
+    """Write the file and print the result. The result is printed even when the file can't be
+    written, because a scan may take hours."""
+    text = replica_info_json(info) if options.format.is_json or options.output else ""
+    try:
+        if options.output is not None:
+            write_new(options.output, text, "--output")
+    finally:
+        console.artefact(text if options.format.is_json else render_replica_info(info))
+
+
+def _partial(info: ReplicaInfo) -> Iterator[str]:
+    if info.interrupted:
+        count = sum(len(part.replica_logs) for part in info.partitions)
+        yield f"interrupted: this is partial, {count} replicas were scanned"
+
+
+def _not_found(info: ReplicaInfo, chosen: Selection) -> Iterator[str]:
+    """Return complaints about partitions without a replica here: a misspelt name must not look like
+    a disk without problems."""
+    found = {part.topic_partition for part in info.partitions if part.replica_logs}
+    missing = [str(tp) for tp in sorted(chosen.named - found)]
+    if missing:
+        yield from count_and_first(
+            "partition has no replica here", "partitions have no replica here", missing
+        )
+    elif not found and not chosen.everything:
+        yield f"no replica here is of the partitions asked for{chosen.hint}"
+
+
+COMMAND = Command(Options, scan)

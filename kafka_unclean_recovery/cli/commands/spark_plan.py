@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from kafka_unclean_recovery.cli.command import command
+from kafka_unclean_recovery.cli.command import Command
+from kafka_unclean_recovery.cli.commands.plan import LEFTOVERS, UNPLANNED, refuse_strangers
+from kafka_unclean_recovery.cli.complaints import count_and_first, counted
+from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, Exit, usage
 from kafka_unclean_recovery.cli.flags import (
     Conf,
     DesignatedLeadersFile,
@@ -19,9 +25,27 @@ from kafka_unclean_recovery.cli.flags import (
     PlanFile,
     Summaries,
 )
+from kafka_unclean_recovery.cli.plan_outputs import MANUAL, PLAN, next_command
+from kafka_unclean_recovery.cli.selection import broker_ids
+from kafka_unclean_recovery.cli.spark_session import SparkWatch, check_installed, session_for
+from kafka_unclean_recovery.cli.terminal.console import Console, check_output, write_new_chunks
 from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
+from kafka_unclean_recovery.documents.manual_recovery import STOCK_SCRIPT_WARNING
+from kafka_unclean_recovery.documents.plan import plan_chunks
+from kafka_unclean_recovery.documents.writing import partitions_by_chunk
+from kafka_unclean_recovery.errors import InputError
+from kafka_unclean_recovery.log_dir.watching import Stopped
+from kafka_unclean_recovery.model import ReplicaInfo
+from kafka_unclean_recovery.report.loss_by_topic import (
+    TopicLoss,
+    render_loss_json,
+    render_loss_table,
+)
+from kafka_unclean_recovery.report.loss_page import render_loss_page
 
-NAME = "plan"
+if TYPE_CHECKING:
+    from kafka_unclean_recovery.spark.plan.merging import Scans
+    from kafka_unclean_recovery.spark.plan.planning import Counted, Summary
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,4 +74,158 @@ class Options:
     log_format: LogFormatFlag = LogFormat.TEXT
 
 
-spark_plan = command(Options, "spark_plan:plan")
+HTML = "--html"
+
+WORST = 100
+"""The page shows the replicas of at most so many partitions."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """The result that is reported after all files are written."""
+
+    summary: Summary
+    unusable: Counted
+    suspect: Counted
+
+
+def plan(console: Console, options: Options) -> int:
+    """Run the command and return its exit code. Raises Exit."""
+    check_installed()
+    _check_outputs(options)
+    excluded = broker_ids(options.exclude_brokers, "--exclude-brokers")
+    scans = _read(options)
+    _check_cluster_id(options, scans.merged)
+    again = "nothing was elected; run the same command again"
+    watch = SparkWatch(console, again)
+    from kafka_unclean_recovery.spark.running import JobFailed, run_watched
+
+    def tell(_: int) -> None:
+        """Show nothing: there are many jobs, and the number of their tasks is not known."""
+
+    try:
+        with session_for(options.master, options.conf or (), watch) as spark:
+
+            def work() -> _Found | Exit:
+                try:
+                    return _work(console, options, spark, scans, excluded, watch)
+                except Exit as error:
+                    return error
+
+            found = run_watched(spark, work, -1, tell, lambda: watch.stopped)
+    except (Stopped, JobFailed) as error:
+        if watch.stopped:
+            raise Exit(watch.signals.exit_code or NOT_ALL, f"interrupted; {again}") from None
+        raise Exit(NOT_ALL, f"the Spark job failed: {error}; {again}") from None
+    if isinstance(found, Exit):
+        raise found
+    return _tell(console, options, scans.merged, found)
+
+
+def _check_outputs(options: Options) -> None:
+    """Check the output files. Raises Exit(2)."""
+    given = {
+        MANUAL: options.manual_recovery_output_file,
+        PLAN: options.plan_output_file,
+        HTML: options.html,
+    }
+    for flag, path in given.items():
+        check_output(path, flag)
+    for (one, path), (other, same) in itertools.combinations(given.items(), 2):
+        if path is not None and path == same:
+            raise usage(f"{one} and {other} name the same file")
+
+
+def _read(options: Options) -> Scans:
+    from kafka_unclean_recovery.spark.plan.merging import read_scans
+
+    absolute = [directory.absolute() for directory in options.summaries]
+    if twice := next((d for d in absolute if absolute.count(d) > 1), None):
+        raise usage(f"--summaries {twice}: is given twice; give it once")
+    try:
+        return read_scans(options.summaries)
+    except InputError as error:
+        raise usage(str(error)) from None
+
+
+def _check_cluster_id(options: Options, merged: ReplicaInfo) -> None:
+    """Check that the cluster id is known when the plan file needs it. Raises Exit(2)."""
+    if options.plan_output_file is not None and merged.cluster_id is None:
+        raise usage(
+            f"{PLAN} needs the id of the cluster, and no meta.properties that was scanned has it;"
+            " leave the flag out"
+        )
+
+
+def _work(
+    console: Console,
+    options: Options,
+    spark: Any,
+    scans: Scans,
+    excluded: frozenset[int],
+    watch: SparkWatch,
+) -> _Found:
+    """Plan and write the files, which needs Spark. Raises Exit(2)."""
+    from kafka_unclean_recovery.spark.plan import planning
+
+    console.progress("planning")
+    planned = planning.plan(spark, scans, excluded)
+    refuse_strangers(*planning.strangers(planned))
+    summary = planning.summarize(planned)
+    if options.plan_output_file is not None:
+        console.progress(f"writing {options.plan_output_file}")
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        lines = planning.plan_lines(planned)
+        chunks = plan_chunks(scans.merged.cluster_id or "", lines, now)
+        write_new_chunks(options.plan_output_file, _until_stopped(chunks, watch), PLAN)
+    console.progress(f"writing {options.manual_recovery_output_file}")
+    leaders = (text for text, _ in planning.leader_lines(planned))
+    chunks = partitions_by_chunk({}, leaders, dict)
+    write_new_chunks(options.manual_recovery_output_file, _until_stopped(chunks, watch), MANUAL)
+    if options.html is not None:
+        worst = planning.worst(planned, WORST)
+        page = render_loss_page(summary.losses, worst, scans.merged)
+        write_new_chunks(options.html, [page], HTML)
+    return _Found(summary, *planning.doubtful(planned))
+
+
+def _until_stopped(chunks: Iterable[str], watch: SparkWatch) -> Iterator[str]:
+    """Return the chunks until a signal comes. A signal cancels a running job, but may also come
+    between two jobs; then Stopped is raised here."""
+    for chunk in chunks:
+        if watch.stopped:
+            raise Stopped
+        yield chunk
+
+
+def _tell(console: Console, options: Options, merged: ReplicaInfo, found: _Found) -> int:
+    summary = found.summary
+    _say(console, "replica can't be used", "replicas can't be used", found.unusable)
+    _say(console, "replica may be corrupt", "replicas may be corrupt", found.suspect)
+    for sentence in count_and_first("problem", "problems", merged.problems):
+        console.say(sentence)
+    console.say(f"{options.manual_recovery_output_file}: {STOCK_SCRIPT_WARNING}")
+    console.artefact(_rendered(options, merged, summary.losses))
+    _say(console, *LEFTOVERS, summary.deleted)
+    _say(console, *UNPLANNED, summary.without)
+    empty = not summary.losses and not summary.deleted.count
+    if empty:
+        console.say("nothing that was read has a partition")
+    if any(loss.designated for loss in summary.losses):
+        command = next_command(options.manual_recovery_output_file)
+        console.say(f"next, once brokers are started: {command}")
+    return NOT_ALL if empty or summary.without.count or merged.problems else OK
+
+
+def _say(console: Console, one: str, many: str, found: Counted) -> None:
+    if found.count:
+        console.say(counted(one, many, found.count, found.first))
+
+
+def _rendered(options: Options, merged: ReplicaInfo, losses: Sequence[TopicLoss]) -> str:
+    if options.format.is_json:
+        return render_loss_json(losses, merged.cluster_id, merged.problems)
+    return render_loss_table(losses, merged.problems)
+
+
+COMMAND = Command(Options, plan)

@@ -1,5 +1,5 @@
-"""kafka-unclean-recovery without a command is the recovery of KIP-1275; whole_program.py adds the
-commands."""
+"""kafka-unclean-recovery without a command is the recovery of KIP-1275; its other commands
+stand in programs.py."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from typing import Annotated
 
 import typer
 
-from kafka_unclean_recovery.cli import entry
-from kafka_unclean_recovery.cli.command import command
+from kafka_unclean_recovery.cli.command import Command
 from kafka_unclean_recovery.cli.flags import (
     BY_HAND,
     AcceptLoss,
@@ -33,10 +32,9 @@ from kafka_unclean_recovery.cli.flags import (
     WaveSize,
     version_flag,
 )
+from kafka_unclean_recovery.cli.start import RECOVERY
 from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
 from kafka_unclean_recovery.mechanisms import ElectionMethod, Transport
-
-NAME = "kafka-unclean-recovery"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,18 +170,7 @@ class Options:
     replica_log_info_dialect: ReplicaLogInfoDialect = None
     metrics_file: MetricsFile = None
     log_format: LogFormatFlag = LogFormat.TEXT
-    version: Annotated[bool, version_flag(NAME)] = False
+    version: Annotated[bool, version_flag(RECOVERY)] = False
 
 
-def new_app() -> typer.Typer:
-    """Return the program without its commands."""
-    app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
-    app.callback(invoke_without_command=True, subcommand_metavar="[COMMAND [ARGS]...]")(
-        command(Options, "unclean_recovery:recover", required=("bootstrap_server",))
-    )
-    return app
-
-
-def main_of_flags() -> None:
-    """Run a command line of flags alone, which does not wait for the import of the commands."""
-    entry.main(new_app(), NAME)
+COMMAND = Command(Options, "unclean_recovery_work:recover", required=("bootstrap_server",))

@@ -19,7 +19,7 @@ import pyarrow.dataset
 import pytest
 
 import kafka_unclean_recovery
-from kafka_unclean_recovery.cli.runs import live_salvaging
+from kafka_unclean_recovery.cli import live_salvaging
 from kafka_unclean_recovery.emulator import Cluster, Options, Settings
 from kafka_unclean_recovery.emulator.control.status import partition_status
 from kafka_unclean_recovery.emulator.emulation import Emulation
@@ -302,7 +302,7 @@ def test_a_directory_that_can_not_be_finished_saves_nothing(
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr("kafka_unclean_recovery.cli.runs.live_salvaging.write_manifest", full)
+    monkeypatch.setattr("kafka_unclean_recovery.cli.live_salvaging.write_manifest", full)
     done = home.elect()
     assert done.code == 1
     assert {outcome for outcome, _ in outcomes(done).values()} == {"refused"}

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka_unclean_recovery.cli.runs.salvage import parquet_records
+from kafka_unclean_recovery.cli.commands.salvage_work import parquet_records
 from kafka_unclean_recovery.cluster.config.client_config import ClientConfig
 from kafka_unclean_recovery.cluster.nodes import Nodes
 from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed, FailureKind

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from kafka_unclean_recovery.cli.command import carry_out
+from kafka_unclean_recovery.cli.commands import salvage_work
 from kafka_unclean_recovery.cli.commands.salvage import Options
-from kafka_unclean_recovery.cli.runs import salvage
 from tests.salvage.disks import disk, plan_text
 
 EPOCHS = ((0, 0),)
@@ -22,6 +22,6 @@ def salvaged(directory: Path, logs: Mapping[int, bytes], name: str = "saved") ->
         disk(disks, {0: log}, EPOCHS, broker=broker)
     saved = directory / name
     options = Options(log_dirs=[disks], plan=plan, output=saved)
-    carry_out(salvage.save, options)
+    carry_out(salvage_work.save, options)
     assert (saved / "manifest.json").exists()
     return saved

@@ -17,15 +17,14 @@ import confluent_kafka
 import pytest
 
 from kafka_unclean_recovery.cli.command import carry_out
-from kafka_unclean_recovery.cli.commands.salvage_replay import Options
-from kafka_unclean_recovery.cli.runs.salvage_replay import produce
+from kafka_unclean_recovery.cli.commands.salvage_replay import Options, produce
 from kafka_unclean_recovery.emulator import Cluster
 from kafka_unclean_recovery.emulator.error_codes import TOPIC_AUTHORIZATION_FAILED
 from kafka_unclean_recovery.emulator.listener.intercepts import Close, Fail
 from kafka_unclean_recovery.salvage.replay import producing
 from kafka_unclean_recovery.salvage.replay.checkpoint import Checkpoint
 from kafka_unclean_recovery.salvage.replay.origin import PREFIX
-from tests.cli.run import RECOVERY
+from tests.cli.run import RECOVERY, main_of
 from tests.emulator.secured import WRONG, Papers, Way
 from tests.emulator.secured import cluster as secured_cluster
 from tests.real.metadata import QUIETLY, SILENT
@@ -207,7 +206,7 @@ def test_a_run_that_is_killed_is_gone_on_with(user: User, when: str) -> None:
     code = (
         f"import os, sys; sys.argv = {argv!r}\n"
         "from kafka_unclean_recovery.salvage.replay import checkpoint as c, replay_partition as r\n"
-        f"def die(*_): os.kill(os.getpid(), 9)\n{KILLED[when]}\nimport {RECOVERY} as m; m.main()"
+        f"def die(*_): os.kill(os.getpid(), 9)\n{KILLED[when]}\n{main_of(RECOVERY)}"
     )
     killed = subprocess.run(
         [sys.executable, "-c", code],
@@ -425,7 +424,7 @@ def test_without_confluent_kafka_it_says_what_to_install(tmp_path: Path) -> None
     argv = ["x", "salvage", "replay", "saved", "--bootstrap-server", "127.0.0.1:1"]
     code = (
         f"import sys; sys.argv = {argv!r}; sys.modules['confluent_kafka'] = None\n"
-        f"import {RECOVERY} as m; m.main()"
+        f"{main_of(RECOVERY)}"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False

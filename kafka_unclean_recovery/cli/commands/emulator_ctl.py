@@ -5,26 +5,67 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
-from kafka_unclean_recovery.cli.commands.emulator import CtlOptions
+import typer
+
+from kafka_unclean_recovery.cli.command import Command
 from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, USAGE, usage
+from kafka_unclean_recovery.cli.flags import Format, OutputFormat
 from kafka_unclean_recovery.cli.terminal.console import Console
+from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
 from kafka_unclean_recovery.emulator.control.commands import (
     BadCommand,
-    Command,
     NotDone,
     grammar,
     parse_words,
 )
+from kafka_unclean_recovery.emulator.control.commands import Command as Scenario
 from kafka_unclean_recovery.emulator.control.control_socket import ask
 from kafka_unclean_recovery.emulator.disks.data_dir_claim import socket_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """Carry out one command of a scenario in a running emulator.
+
+    Commands kill, start or fence brokers, drop links, intercept requests, write records, or show
+    the status. The command help lists all of them.
+    """
+
+    command: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="COMMAND",
+            help="Command with its arguments, for example: kill 4, or: status.",
+        ),
+    ]
+    data_dir: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Data directory of the emulator, as in its --data-dir; give this or --socket.",
+        ),
+    ] = None
+    socket: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Control socket, which the emulator printed as control.socket; give this or"
+            " --data-dir.",
+        ),
+    ] = None
+    format: OutputFormat = Format.TABLE
+    log_format: LogFormatFlag = LogFormat.TEXT
+
 
 # Seconds to wait beyond the time that the command itself may wait.
 _PATIENCE = 60.0
 
 
-def control(console: Console, options: CtlOptions) -> int:
+def control(console: Console, options: Options) -> int:
     """Send the command and return the exit code: 2 for a wrong command, 1 for one that failed."""
     words, as_json = options.command, options.format.is_json
     try:
@@ -48,7 +89,7 @@ def control(console: Console, options: CtlOptions) -> int:
     return OK
 
 
-def _help(command: Command, words: Sequence[str], *, as_json: bool) -> str:
+def _help(command: Scenario, words: Sequence[str], *, as_json: bool) -> str:
     """Return the help text, which needs no emulator."""
     text = grammar(command.values.get("COMMAND"))
     return ctl_json(words, text) if as_json else text
@@ -72,7 +113,7 @@ def _socket(data_dir: Path | None, socket: Path | None) -> Path:
         raise usage(f"--data-dir {error}") from None
 
 
-def _answer(path: Path, words: Sequence[str], command: Command) -> str:
+def _answer(path: Path, words: Sequence[str], command: Scenario) -> str:
     try:
         timeout = _PATIENCE + command.values.get("timeout-ms", 0.0)
         return ask(path, shlex.join(words), timeout)
@@ -81,3 +122,6 @@ def _answer(path: Path, words: Sequence[str], command: Command) -> str:
             f"no emulator answers at {path}: {error.strerror or error}; give the"
             " control.socket that a running one printed"
         ) from None
+
+
+COMMAND = Command(Options, control, "kafka-unclean-recovery emulator ctl")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kafka_unclean_recovery.cli.commands.unclean_recovery import NAME, Options
+from kafka_unclean_recovery.cli.commands.unclean_recovery import Options
 from kafka_unclean_recovery.cli.disk_sources import Sources, read_sources
 from kafka_unclean_recovery.cli.exits import usage
 from kafka_unclean_recovery.cli.flags import ReplicaFormat
@@ -13,6 +13,7 @@ from kafka_unclean_recovery.cli.mechanisms import mechanism_flags, wishes_of
 from kafka_unclean_recovery.cli.plan_outputs import PlanOutputs
 from kafka_unclean_recovery.cli.selection import Selection, broker_ids, read_partitions
 from kafka_unclean_recovery.cli.session import check_connection, connection_flags
+from kafka_unclean_recovery.cli.start import RECOVERY
 from kafka_unclean_recovery.cli.terminal.console import Console, check_outside_log_directories
 from kafka_unclean_recovery.cli.terms import read_terms
 from kafka_unclean_recovery.errors import InputError
@@ -26,7 +27,7 @@ from kafka_unclean_recovery.recovery.views import Wanted
 from kafka_unclean_recovery.shown import shell_join
 
 if TYPE_CHECKING:
-    from kafka_unclean_recovery.cli.runs.live_salvaging import SalvageFirst
+    from kafka_unclean_recovery.cli.live_salvaging import SalvageFirst
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +93,7 @@ def _salvage(options: Options) -> SalvageFirst | None:
     if options.salvage_dir is None and not options.allow_loss:
         return None
     # The readers of disks and records, for which a run without --salvage-dir should not wait.
-    from kafka_unclean_recovery.cli.runs.live_salvaging import salvage_first
+    from kafka_unclean_recovery.cli.live_salvaging import salvage_first
 
     return salvage_first(options.salvage_dir, options.allow_loss, options.automated_recovery)
 
@@ -174,4 +175,4 @@ def next_command(options: Options) -> str:
     if options.path_to_json_file is not None:
         chosen = ["--path-to-json-file", str(options.path_to_json_file)]
     chosen += sources_of(options).flags()
-    return shell_join([NAME, *connection, *chosen, "--automated-recovery"])
+    return shell_join([RECOVERY, *connection, *chosen, "--automated-recovery"])

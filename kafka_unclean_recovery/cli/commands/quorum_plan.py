@@ -1,4 +1,4 @@
-"""kafka-unclean-recovery quorum inspect and plan compare the copies of the metadata log."""
+"""kafka-unclean-recovery quorum plan plans a new quorum from the best copy."""
 
 from __future__ import annotations
 
@@ -6,18 +6,29 @@ import asyncio
 import time
 import uuid
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Annotated
 
+import typer
+
+from kafka_unclean_recovery.cli.command import Command
 from kafka_unclean_recovery.cli.commands.quorum import (
-    InspectOptions,
-    PlanOptions,
+    Directories,
+    RunningBrokers,
+    Scans,
 )
-from kafka_unclean_recovery.cli.disk_sources import read_info
-from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, UNREACHABLE, Exit, usage
-from kafka_unclean_recovery.cli.selection import Selection, broker_ids
-from kafka_unclean_recovery.cli.session import client_config
+from kafka_unclean_recovery.cli.commands.quorum_inspect import (
+    addresses_of,
+    config_of,
+    locations,
+    shown,
+    signs_told,
+)
+from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, Exit, usage
+from kafka_unclean_recovery.cli.flags import CommandConfig, Format, OutputFormat
+from kafka_unclean_recovery.cli.selection import broker_ids
 from kafka_unclean_recovery.cli.terminal.console import (
     Console,
     Pulse,
@@ -25,29 +36,23 @@ from kafka_unclean_recovery.cli.terminal.console import (
     clocked,
     write_new,
 )
+from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
 from kafka_unclean_recovery.cluster.config.client_config import ClientConfig
-from kafka_unclean_recovery.cluster.wire.bootstrap import Address, parse_bootstrap
 from kafka_unclean_recovery.cluster.wire.dial import address_text
-from kafka_unclean_recovery.cluster.wire.errors import ConfigError
 from kafka_unclean_recovery.cluster.wire.knocking import Knocked, knock
 from kafka_unclean_recovery.documents.quorum import QuorumPlanJson
-from kafka_unclean_recovery.documents.reading.codec import json_line
-from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
-from kafka_unclean_recovery.log_dir.metadata.parting import Relation
 from kafka_unclean_recovery.log_dir.small_files.properties_files import kafka_uuid
 from kafka_unclean_recovery.log_dir.tree import Unreadable
 from kafka_unclean_recovery.metadata_quorum.compared_copies import Copies, compared_copies
 from kafka_unclean_recovery.metadata_quorum.copies import Listener, Voter
-from kafka_unclean_recovery.metadata_quorum.data_signs import Signs, joined, signs_of, signs_of_scan
 from kafka_unclean_recovery.metadata_quorum.document import (
     copies_json,
     inspect_json,
     render_findings,
-    render_inspect,
 )
 from kafka_unclean_recovery.metadata_quorum.growing import growing
 from kafka_unclean_recovery.metadata_quorum.led import Running, registered, whether_led
-from kafka_unclean_recovery.metadata_quorum.live import Live, ahead_of, ask_brokers
+from kafka_unclean_recovery.metadata_quorum.live import Live
 from kafka_unclean_recovery.metadata_quorum.put_aside import put_aside
 from kafka_unclean_recovery.metadata_quorum.refusals import findings, refusals
 from kafka_unclean_recovery.metadata_quorum.seed_plan import (
@@ -62,39 +67,100 @@ from kafka_unclean_recovery.model import Finding
 from kafka_unclean_recovery.planning.findings import by_gravity
 from kafka_unclean_recovery.survey import budgets
 
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """Plan a new metadata quorum that begins from the best copy, or say why there must be none.
+
+    Files are only read. Of the network only the addresses of lost controllers are knocked at, and
+    the brokers that you name, or that the best copy knows, are asked.
+    """
+
+    directories: Directories
+    new_controller: Annotated[
+        str,
+        typer.Option(
+            metavar="ID@HOST:PORT",
+            help="Controller to be made. It must listen where a lost one used to, and where the"
+            " voters are in the configuration it must have that one's id.",
+        ),
+    ]
+    plan_output_file: Annotated[
+        Path, typer.Option(metavar="NEWFILE", help="Write the plan to this new file.")
+    ]
+    lost_controllers: Annotated[
+        str,
+        typer.Option(metavar="ID[,...]", help="Voters that are gone for good."),
+    ] = ""
+    without_copies_of: Annotated[
+        str,
+        typer.Option(
+            metavar="ID[,...]",
+            help="Brokers and controllers whose copies can't be read. One that runs and knows more"
+            " than the best copy dies at once when it follows.",
+        ),
+    ] = ""
+    unreachable_controllers: Annotated[
+        str,
+        typer.Option(
+            metavar="ID[,...]",
+            help="Lost controllers that are known to be gone although their addresses can't be"
+            " reached from here. If a majority of them runs, the new controller ends the quorum"
+            " that lives.",
+        ),
+    ] = ""
+    controller_quorum_voters: Annotated[
+        str,
+        typer.Option(
+            metavar="ID@HOST:PORT[,...]",
+            help="The line controller.quorum.voters of the lost cluster; needed where its log does"
+            " not tell the voters or their addresses.",
+        ),
+    ] = ""
+    controller_listener_name: Annotated[
+        str, typer.Option(metavar="NAME", help="The name in controller.listener.names.")
+    ] = "CONTROLLER"
+    cluster_id: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ID",
+            help="The cluster.id of any node's meta.properties; needed where metadata directories"
+            " alone are given and no broker runs.",
+        ),
+    ] = None
+    untried_metadata_version: Annotated[
+        int | None,
+        typer.Option(
+            metavar="LEVEL",
+            help="Plan although the recovery was not tried with this level of metadata.version.",
+        ),
+    ] = None
+    replica_info_file: Scans = None
+    bootstrap_server: RunningBrokers = None
+    command_config: CommandConfig = None
+    format: OutputFormat = Format.TABLE
+    log_format: LogFormatFlag = LogFormat.TEXT
+
+
 _RESERVED_IDS = 100  # DirectoryId of Kafka.
 _At = tuple[int, str, Knocked]
 """Of a controller: its id, an address of it, and what came of knocking there."""
 
 
-def inspect(console: Console, options: InspectOptions) -> int:
-    """Run the command and return its exit code. Raises Exit."""
-    found = compared_copies(locations(options.directories), clocked(Pulse(console)))
-    if not found.copies:
-        for problem in found.problems:
-            console.say(problem)
-        raise usage("no copy of __cluster_metadata-0 could be read in these directories")
-    signs, _ = _signs(found, options)
-    seen = inspect_json(found, signs)
-    console.artefact(json_line(seen) if options.format.is_json else render_inspect(seen))
-    apart = (Relation.DIVERGES, Relation.OTHER_HISTORY)
-    damaged = any(copy.damage or copy.relation in apart for copy in seen.copies)
-    damaged |= any(copy.fatal for copy in found.copies)
-    return NOT_ALL if seen.problems or seen.ahead or seen.stuck or damaged else OK
-
-
-def plan(console: Console, options: PlanOptions) -> int:
+def plan(console: Console, options: Options) -> int:
     """Run the command and return its exit code. Raises Exit."""
     check_output(options.plan_output_file, "--plan-output-file")
     wishes = _wishes(options)
     found = compared_copies(locations(options.directories), clocked(Pulse(console)))
     for problem in found.problems:
         console.say(problem)
-    signs, live = _signs(found, options)
+    signs, live = signs_told(
+        found, options.replica_info_file, options.bootstrap_server, options.command_config
+    )
     wishes = _of_cluster(wishes, live)
     heard = asyncio.run(_heard(found, wishes, live, options))
     refused = refusals(found, signs, wishes, heard)
-    console.artefact(_shown(found, signs, options))
+    console.artefact(shown(inspect_json(found, signs), options.format))
     if refused:
         console.show(render_findings(by_gravity(refused)) + "\n")
         raise Exit(NOT_ALL, "no plan was written: see the findings above")
@@ -109,11 +175,6 @@ def plan(console: Console, options: PlanOptions) -> int:
     return OK
 
 
-def _shown(found: Copies, signs: Signs, options: PlanOptions) -> str:
-    seen = inspect_json(found, signs)
-    return json_line(seen) if options.format.is_json else render_inspect(seen)
-
-
 def _plan(found: Copies, wishes: Wishes, weighed: Sequence[Finding]) -> QuorumPlanJson:
     now = datetime.now(UTC)
     made = Made(now.isoformat(timespec="seconds"), _now_ms())
@@ -124,42 +185,7 @@ def _plan(found: Copies, wishes: Wishes, weighed: Sequence[Finding]) -> QuorumPl
         raise Exit(NOT_ALL, f"{error}; nothing was written") from None
 
 
-def locations(paths: Sequence[Path]) -> list[LocalLocation]:
-    return [LocalLocation(path.absolute()) for path in paths]
-
-
-def _signs(found: Copies, options: InspectOptions | PlanOptions) -> tuple[Signs, Live | None]:
-    """Hold the best copy against the disks, the scans, and the brokers that are named; return what
-    these told, too. Raises Exit(2), also where none of those brokers answers: what they know would
-    stay unknown."""
-    scans = [read_info(path, Selection()) for path in options.replica_info_file or ()]
-    disks = signs_of(found.log_directories, found.image)
-    signs = joined([disks, *(signs_of_scan(info, found.image) for info in scans)])
-    if options.bootstrap_server is None:
-        return signs, None
-    addresses, config = addresses_of(options.bootstrap_server), config_of(options.command_config)
-    live = asyncio.run(ask_brokers(addresses, config, budgets.LOST_QUORUM.deadline()))
-    if live.problem is not None:
-        raise Exit(UNREACHABLE, f"--bootstrap-server: {live.problem}; leave it out if none runs")
-    ahead = (*signs.ahead, *ahead_of(live, found.image))
-    return replace(signs, ahead=ahead, problems=(*signs.problems, *live.untold)), live
-
-
-def config_of(path: Path | None) -> ClientConfig:
-    try:
-        return client_config(path)
-    except ConfigError as error:
-        raise usage(str(error)) from None
-
-
-def addresses_of(text: str) -> tuple[Address, ...]:
-    try:
-        return parse_bootstrap(text)
-    except ConfigError as error:
-        raise usage(str(error)) from None
-
-
-def _wishes(options: PlanOptions) -> Wishes:
+def _wishes(options: Options) -> Wishes:
     """Read the flags. Raises Exit(2)."""
     name = options.controller_listener_name
     new = _voter(options.new_controller, "--new-controller", name)
@@ -205,7 +231,7 @@ def _of_cluster(wishes: Wishes, live: Live | None) -> Wishes:
     return replace(wishes, cluster_id=live.cluster_id)
 
 
-async def _heard(found: Copies, wishes: Wishes, live: Live | None, options: PlanOptions) -> Heard:
+async def _heard(found: Copies, wishes: Wishes, live: Live | None, options: Options) -> Heard:
     """Knock where lost controllers listened, and where the new one is to listen; ask the brokers
     that were named, and those that the best copy knows, whether a controller leads; and see
     whether a copy grows."""
@@ -253,3 +279,6 @@ async def _knock_all(voters: Sequence[Voter], config: ClientConfig) -> list[_At]
 
 def _now_ms() -> int:
     return time.time_ns() // 1_000_000
+
+
+COMMAND = Command(Options, plan, "kafka-unclean-recovery quorum plan")

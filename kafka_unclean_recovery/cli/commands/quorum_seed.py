@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from kafka_unclean_recovery import __version__
+from kafka_unclean_recovery.cli.command import Command
 from kafka_unclean_recovery.cli.commands.quorum import (
-    SeedOptions,
+    PLAN_FILE,
+    RequireApproval,
 )
 from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, Exit, usage
+from kafka_unclean_recovery.cli.flags import JournalFile
 from kafka_unclean_recovery.cli.session import own_state_directory
 from kafka_unclean_recovery.cli.terminal.consenting import typed
 from kafka_unclean_recovery.cli.terminal.console import (
@@ -18,6 +25,7 @@ from kafka_unclean_recovery.cli.terminal.console import (
     is_terminal,
     read_input,
 )
+from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
 from kafka_unclean_recovery.cli.terminal.scan_watch import Signals
 from kafka_unclean_recovery.cli.terms import approval_of
 from kafka_unclean_recovery.documents.journal_lines import JournalError
@@ -30,7 +38,28 @@ from kafka_unclean_recovery.metadata_quorum.steps import after_seed
 from kafka_unclean_recovery.shown import shown
 
 
-def seed(console: Console, options: SeedOptions) -> int:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """Write the log directory of the new controller, as the plan says, and read it back.
+
+    The copy that it begins from is only read. Nothing is started, and no cluster is contacted.
+    """
+
+    plan: Annotated[Path, PLAN_FILE]
+    output_dir: Annotated[
+        Path,
+        typer.Option(
+            metavar="NEWDIR",
+            help="Write it to this new directory: log.dirs of the new controller.",
+        ),
+    ]
+    require_approval: RequireApproval = None
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask on a terminal.")] = False
+    journal: JournalFile = None
+    log_format: LogFormatFlag = LogFormat.TEXT
+
+
+def seed(console: Console, options: Options) -> int:
     """Run the command and return its exit code. Raises Exit."""
     check_new_directory(options.output_dir, "--output-dir")
     planned = read_plan(options.plan)
@@ -70,7 +99,7 @@ def _seed(
     return OK, None
 
 
-def _journal(options: SeedOptions, planned: QuorumPlanJson) -> Journal:
+def _journal(options: Options, planned: QuorumPlanJson) -> Journal:
     path = options.journal or new_path(own_state_directory(planned.cluster_id or "unknown"))
     try:
         journal = Journal.open(path)
@@ -134,3 +163,6 @@ def read_plan(path: Path) -> QuorumPlanJson:
     except InputError as error:
         raise usage(str(error)) from None
     return planned
+
+
+COMMAND = Command(Options, seed, "kafka-unclean-recovery quorum seed")

@@ -5,12 +5,22 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
 
-from kafka_unclean_recovery.cli.commands.quorum import VerifyOptions
+import typer
+
+from kafka_unclean_recovery.cli.command import Command
+from kafka_unclean_recovery.cli.commands.quorum import (
+    PLAN_FILE,
+    RunningBrokers,
+)
+from kafka_unclean_recovery.cli.commands.quorum_inspect import addresses_of, config_of, locations
+from kafka_unclean_recovery.cli.commands.quorum_seed import read_plan
 from kafka_unclean_recovery.cli.exits import NOT_ALL, OK
-from kafka_unclean_recovery.cli.runs.quorum import addresses_of, config_of, locations
-from kafka_unclean_recovery.cli.runs.quorum_seed import read_plan
+from kafka_unclean_recovery.cli.flags import CommandConfig, Format, OutputFormat
 from kafka_unclean_recovery.cli.terminal.console import Console, Pulse, clocked
+from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
 from kafka_unclean_recovery.cluster.config.client_config import ClientConfig
 from kafka_unclean_recovery.cluster.requests.quorum_state import Quorum
 from kafka_unclean_recovery.cluster.wire.bootstrap import Address
@@ -22,6 +32,47 @@ from kafka_unclean_recovery.metadata_quorum.live import Live, ask_brokers, ask_c
 from kafka_unclean_recovery.metadata_quorum.proof import verdict
 from kafka_unclean_recovery.metadata_quorum.put_aside import put_aside
 from kafka_unclean_recovery.survey import budgets
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """Prove that the new quorum works, once its controller is started.
+
+    Nothing is changed. Without --bootstrap-server it is not known whether the brokers follow, and
+    the exit code is 1.
+    """
+
+    plan: Annotated[Path, PLAN_FILE]
+    bootstrap_controller: Annotated[
+        str, typer.Option(metavar="HOST:PORT[,...]", help="The new controller.")
+    ]
+    bootstrap_server: RunningBrokers = None
+    command_config: CommandConfig = None
+    controller_command_config: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Java client properties file for the controllers; by default that of"
+            " --command-config.",
+        ),
+    ] = None
+    log_dirs: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--log-dirs",
+            metavar="DIR",
+            help="Log directory of a broker on this host, or a directory that holds several: is"
+            " there a partition that the broker put aside (-stray)? Only read; by default none is"
+            " looked at. Can be repeated.",
+        ),
+    ] = None
+    timeout_ms: Annotated[
+        int,
+        typer.Option(min=1, metavar="MS", help="How long to wait until all holds."),
+    ] = 30_000
+    format: OutputFormat = Format.TABLE
+    log_format: LogFormatFlag = LogFormat.TEXT
+
 
 _LEAST_SECONDS = 1.0
 _LOOK_AGAIN_SECONDS = 0.5
@@ -35,7 +86,7 @@ class _Asked:
     config: ClientConfig
 
 
-def verify(console: Console, options: VerifyOptions) -> int:
+def verify(console: Console, options: Options) -> int:
     """Run the command and return its exit code. Raises Exit."""
     planned = read_plan(options.plan)
     servers = options.bootstrap_server
@@ -74,3 +125,6 @@ async def _waited(
             return quorum, live
         progress(f"waiting: {'; '.join(waits_for) or 'for the brokers'}")
         await asyncio.sleep(min(_LOOK_AGAIN_SECONDS, deadline.remaining()))
+
+
+COMMAND = Command(Options, verify, "kafka-unclean-recovery quorum verify")

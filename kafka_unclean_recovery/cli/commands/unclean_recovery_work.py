@@ -9,10 +9,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kafka_unclean_recovery.cli.commands.unclean_recovery import NAME, Options
+from kafka_unclean_recovery.cli.commands.unclean_recovery import Options
 from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, Exit, usage
 from kafka_unclean_recovery.cli.flags import ReplicaFormat
-from kafka_unclean_recovery.cli.runs.recovery_inputs import (
+from kafka_unclean_recovery.cli.recovery_inputs import (
     Inputs,
     asked_for,
     bounds_an_election,
@@ -29,6 +29,7 @@ from kafka_unclean_recovery.cli.session import (
     run,
     warn_of_unfinished,
 )
+from kafka_unclean_recovery.cli.start import RECOVERY
 from kafka_unclean_recovery.cli.terminal.consenting import ToSave, consent_to
 from kafka_unclean_recovery.cli.terminal.console import Console
 from kafka_unclean_recovery.cli.terminal.output import (
@@ -53,7 +54,7 @@ from kafka_unclean_recovery.recovery.recover import recover as recover_partition
 from kafka_unclean_recovery.recovery.views import Wanted, unknown_brokers
 
 if TYPE_CHECKING:
-    from kafka_unclean_recovery.cli.runs.live_salvaging import SalvageFirst
+    from kafka_unclean_recovery.cli.live_salvaging import SalvageFirst
 
 
 def recover(console: Console, options: Options) -> int:
@@ -122,7 +123,9 @@ async def _recover(session: Session, inputs: Inputs) -> int:
         warn_of_unfinished(session, cluster.cluster_id)
         return await _look(session, inputs)
     ignored = options.ignore_journal or ()
-    async with journal_of(session, options.journal, cluster.cluster_id, NAME, ignored) as journal:
+    async with journal_of(
+        session, options.journal, cluster.cluster_id, RECOVERY, ignored
+    ) as journal:
         code = await _elect(session, inputs, journal)
         journal.end(session.exit_code(code))
         return code
@@ -181,7 +184,7 @@ def _saving(
     session: Session, first: SalvageFirst, seconds: float, journal: Journal
 ) -> tuple[ToSave, Save]:
     # The readers of disks and records, for which a run without --salvage-dir should not wait.
-    from kafka_unclean_recovery.cli.runs.live_salvaging import consent_notes, save_tails
+    from kafka_unclean_recovery.cli.live_salvaging import consent_notes, save_tails
 
     async def save(cluster: Cluster, plans: Sequence[PartitionPlan]) -> Unsaved:
         return await save_tails(session, first, cluster, plans, journal, seconds)

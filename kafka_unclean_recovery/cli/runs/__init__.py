@@ -1,1 +1,0 @@
-"""Each module does the work of one command, after the flags are parsed."""
