@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from kafka_unclean_recovery.cli.runs import salvage_offsets
 
+from kafka_unclean_recovery.cli.commands import salvage_offsets
 from kafka_unclean_recovery.emulator import Cluster
 from kafka_unclean_recovery.emulator.broker.groups import Committed, Group
 from kafka_unclean_recovery.emulator.emulation import Emulation
