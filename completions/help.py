@@ -1,5 +1,5 @@
 """The files that cli/start.py answers from: the help of each command, and all flags; and all
-variables, for cli/unknown_variables.py."""
+variables, for cli/environment.py."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ import typer
 
 from completions.commands import PROGRAMS
 from kafka_unclean_recovery.cli.entry import prepared
-from kafka_unclean_recovery.cli.environment import options_of
+from kafka_unclean_recovery.cli.environment import VARIABLES, options_of
 from kafka_unclean_recovery.cli.start import COLUMNS, help_file
-from kafka_unclean_recovery.cli.unknown_variables import VARIABLES
 
 HELP = Path(__file__).parent.parent / "kafka_unclean_recovery" / "help"
 FLAGS = HELP / "flags.txt"

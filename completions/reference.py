@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from completions.help import FLAGS, help_files
-from kafka_unclean_recovery.cli.unknown_variables import VARIABLES
+from kafka_unclean_recovery.cli.environment import VARIABLES
 
 ROOT = Path(__file__).parent.parent
 REFERENCE = ROOT / "docs" / "reference"

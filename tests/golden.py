@@ -24,7 +24,7 @@ from kafka_unclean_recovery.cli.commands.elect_leaders import elections_json
 from kafka_unclean_recovery.cli.commands.emulator_ctl import ctl_json
 from kafka_unclean_recovery.cli.commands.emulator_work import emulator_json
 from kafka_unclean_recovery.cli.commands.spark_salvage import totals_json
-from kafka_unclean_recovery.cli.resumed import resumed_json
+from kafka_unclean_recovery.cli.commands.unclean_recovery_work import resumed_json
 from kafka_unclean_recovery.cluster.requests.controller_requests import Answer
 from kafka_unclean_recovery.cluster.requests.transactions import (
     OpenTransaction,

@@ -48,7 +48,7 @@ def read_sources(console: Console, sources: Sources, chosen: Selection) -> Repli
     because no plan can rest on half a disk.
     """
     # For which a run without disks should not wait, as for the readers of log directories below.
-    from kafka_unclean_recovery.cli.complaints import scan_complaints
+    from kafka_unclean_recovery.cli.terminal.output import scan_complaints
     from kafka_unclean_recovery.planning.merged_scans import merge_infos
 
     infos = [(str(path), read_info(path, chosen)) for path in sources.replica_info_files]

@@ -6,8 +6,10 @@ import functools
 import gc
 import io
 import os
+import resource
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from textwrap import indent
 from types import TracebackType
@@ -19,10 +21,10 @@ from kafka_unclean_recovery.cli.environment import (
     PREFIX,
     from_environment,
     given_by_environment,
+    unknown_variables,
     variable_of,
 )
 from kafka_unclean_recovery.cli.exits import NOT_ALL, USAGE, Exit, usage
-from kafka_unclean_recovery.cli.open_files import raise_limit
 from kafka_unclean_recovery.cli.programs import program
 from kafka_unclean_recovery.cli.terminal import standard_streams
 from kafka_unclean_recovery.cli.terminal.log_format import (
@@ -32,7 +34,6 @@ from kafka_unclean_recovery.cli.terminal.log_format import (
     log_line,
     write_log_as,
 )
-from kafka_unclean_recovery.cli.unknown_variables import unknown_variables
 from kafka_unclean_recovery.shown import cut, shown
 
 _INTERRUPTED = 130
@@ -62,6 +63,23 @@ def main(name: str) -> None:
     # Python walks all objects once more when it ends; none of them needs anything done.
     gc.freeze()
     sys.exit(code)
+
+
+# A run needs a file descriptor for each connection, and more for what it writes. This is more than
+# any cluster needs; some systems refuse an unlimited number.
+_MANY = 65_536
+
+
+def raise_limit() -> None:
+    """Raise the soft limit of open files to the hard one, which many shells and services leave far
+    below it."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = _MANY if hard == resource.RLIM_INFINITY else min(hard, _MANY)
+    if soft == resource.RLIM_INFINITY or soft >= most:
+        return
+    # A system may allow less than it says.
+    with suppress(OSError, ValueError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
 def _say_crash(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -9,7 +10,8 @@ from typing import Annotated, Any
 import typer
 
 from kafka_unclean_recovery import __version__
-from kafka_unclean_recovery.mechanisms import Dialect, ElectionMethod, ScanMode, Transport
+from kafka_unclean_recovery.cli.exits import usage
+from kafka_unclean_recovery.mechanisms import Dialect, ElectionMethod, ScanMode, Transport, Wishes
 
 # The default of a flag that only a group without a command requires: Typer can't require such a
 # flag, so command.py does.
@@ -281,3 +283,21 @@ def version_flag(program: str) -> Any:
             raise typer.Exit
 
     return typer.Option("--version", callback=show, is_eager=True, help="Show the version.")
+
+
+def wishes_of(transport: Transport, method: ElectionMethod, dialect: Dialect | None) -> Wishes:
+    """Return the wishes that these flags express. Raises Exit(2) when two flags exclude each
+    other."""
+    if dialect is not None and transport is Transport.LIST_OFFSETS:
+        raise usage("--replica-log-info-dialect and --transport list-offsets exclude each other")
+    return Wishes(transport, method, dialect)
+
+
+def mechanism_flags(wishes: Wishes) -> Iterator[str]:
+    """Return the flags for these wishes on a command line; defaults need no flag."""
+    if wishes.transport is not Transport.AUTO:
+        yield from ("--transport", wishes.transport)
+    if wishes.election_method is not ElectionMethod.AUTO:
+        yield from ("--election-method", wishes.election_method)
+    if wishes.dialect is not None:
+        yield from ("--replica-log-info-dialect", wishes.dialect)

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from kafka_unclean_recovery.cli.commands.salvage_work import parquet_records
-from kafka_unclean_recovery.cli.complaints import count_and_first
 from kafka_unclean_recovery.cli.exits import usage
 from kafka_unclean_recovery.cli.session import Session
 from kafka_unclean_recovery.cli.terminal.console import check_new_directory
+from kafka_unclean_recovery.cli.terminal.output import count_and_first
 from kafka_unclean_recovery.cluster.requests.describe import RequestFailed
 from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed, NoBrokerReachable
 from kafka_unclean_recovery.errors import InputError

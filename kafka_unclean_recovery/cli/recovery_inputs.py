@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from kafka_unclean_recovery.cli.commands.unclean_recovery import Options
 from kafka_unclean_recovery.cli.disk_sources import Sources, read_sources
 from kafka_unclean_recovery.cli.exits import usage
-from kafka_unclean_recovery.cli.flags import ReplicaFormat
-from kafka_unclean_recovery.cli.mechanisms import mechanism_flags, wishes_of
+from kafka_unclean_recovery.cli.flags import ReplicaFormat, mechanism_flags, wishes_of
 from kafka_unclean_recovery.cli.plan_outputs import PlanOutputs
 from kafka_unclean_recovery.cli.selection import Selection, broker_ids, read_partitions
 from kafka_unclean_recovery.cli.session import check_connection, connection_flags

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 from typer.core import TyperOption
 
-from kafka_unclean_recovery.cli.environment import PREFIX, options_of
-from kafka_unclean_recovery.cli.unknown_variables import unknown_variables
+from kafka_unclean_recovery.cli.environment import PREFIX, options_of, unknown_variables
 from tests.cli.in_process import ELECTION, RECOVERY, commands, invoke
 from tests.cli.run import RECOVERY as MODULE
 from tests.cli.run import run

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kafka_unclean_recovery.cli.mechanisms import mechanism_flags, wishes_of
+from kafka_unclean_recovery.cli.flags import mechanism_flags, wishes_of
 from kafka_unclean_recovery.mechanisms import Dialect, ElectionMethod, Transport, Wishes
 
 

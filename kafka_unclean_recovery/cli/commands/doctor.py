@@ -23,8 +23,8 @@ from kafka_unclean_recovery.cli.flags import (
     MetricsFile,
     OutputFormat,
     ReplicaLogInfoDialect,
+    wishes_of,
 )
-from kafka_unclean_recovery.cli.mechanisms import wishes_of
 from kafka_unclean_recovery.cli.session import Session, run
 from kafka_unclean_recovery.cli.terminal.console import Console
 from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag

@@ -30,8 +30,8 @@ from kafka_unclean_recovery.cli.flags import (
     ReplicaLogInfoDialect,
     WaveSize,
     version_flag,
+    wishes_of,
 )
-from kafka_unclean_recovery.cli.mechanisms import wishes_of
 from kafka_unclean_recovery.cli.session import Session, journal_of, run
 from kafka_unclean_recovery.cli.start import ELECTION
 from kafka_unclean_recovery.cli.terminal.console import Console, read_input

@@ -15,11 +15,11 @@ import typer
 
 from kafka_unclean_recovery.cli.command import Command
 from kafka_unclean_recovery.cli.commands.salvage_replay import connected_client
-from kafka_unclean_recovery.cli.complaints import count_and_first
 from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, UNREACHABLE, Exit, usage
 from kafka_unclean_recovery.cli.flags import BootstrapServer, CommandConfig, Format, OutputFormat
 from kafka_unclean_recovery.cli.terminal.console import Console, ask, is_terminal
 from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
+from kafka_unclean_recovery.cli.terminal.output import count_and_first
 from kafka_unclean_recovery.cli.terminal.scan_watch import Signals
 from kafka_unclean_recovery.cluster.requests.describe import RequestFailed
 from kafka_unclean_recovery.cluster.requests.groups import OFFSETS_TOPIC

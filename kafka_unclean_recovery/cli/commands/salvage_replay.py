@@ -13,7 +13,6 @@ from typing import Annotated
 import typer
 
 from kafka_unclean_recovery.cli.command import Command
-from kafka_unclean_recovery.cli.complaints import count_and_first
 from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, UNREACHABLE, Exit, usage
 from kafka_unclean_recovery.cli.flags import (
     BootstrapServer,
@@ -26,6 +25,7 @@ from kafka_unclean_recovery.cli.flags import (
 from kafka_unclean_recovery.cli.selection import Selection, selection
 from kafka_unclean_recovery.cli.terminal.console import Console, check_outside_log_directories
 from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
+from kafka_unclean_recovery.cli.terminal.output import count_and_first
 from kafka_unclean_recovery.cli.terminal.scan_watch import Signals
 from kafka_unclean_recovery.cluster.config.client_config import ClientConfig
 from kafka_unclean_recovery.cluster.wire.bootstrap import Address, connect_any, parse_bootstrap

@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from kafka_unclean_recovery.cli.commands.salvage import Options
-from kafka_unclean_recovery.cli.complaints import count_and_first
 from kafka_unclean_recovery.cli.disk_sources import read_info
 from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, Exit, usage
 from kafka_unclean_recovery.cli.selection import Selection, selection
@@ -17,6 +16,7 @@ from kafka_unclean_recovery.cli.terminal.console import (
     read_input,
 )
 from kafka_unclean_recovery.cli.terminal.log_format import context_of_command
+from kafka_unclean_recovery.cli.terminal.output import count_and_first
 from kafka_unclean_recovery.cli.terminal.scan_watch import ScanWatch
 from kafka_unclean_recovery.documents.manual_recovery import parse_elections
 from kafka_unclean_recovery.errors import InputError

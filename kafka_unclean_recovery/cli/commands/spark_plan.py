@@ -13,7 +13,6 @@ import typer
 
 from kafka_unclean_recovery.cli.command import Command
 from kafka_unclean_recovery.cli.commands.plan import LEFTOVERS, UNPLANNED, refuse_strangers
-from kafka_unclean_recovery.cli.complaints import count_and_first, counted
 from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, Exit, usage
 from kafka_unclean_recovery.cli.flags import (
     Conf,
@@ -30,6 +29,7 @@ from kafka_unclean_recovery.cli.selection import broker_ids
 from kafka_unclean_recovery.cli.spark_session import SparkWatch, check_installed, session_for
 from kafka_unclean_recovery.cli.terminal.console import Console, check_output, write_new_chunks
 from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
+from kafka_unclean_recovery.cli.terminal.output import count_and_first, counted
 from kafka_unclean_recovery.documents.manual_recovery import STOCK_SCRIPT_WARNING
 from kafka_unclean_recovery.documents.plan import plan_chunks
 from kafka_unclean_recovery.documents.writing import partitions_by_chunk

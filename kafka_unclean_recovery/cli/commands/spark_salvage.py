@@ -13,7 +13,6 @@ import typer
 
 from kafka_unclean_recovery.cli.command import Command
 from kafka_unclean_recovery.cli.commands.salvage_work import read_leaders
-from kafka_unclean_recovery.cli.complaints import count_and_first, counted
 from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, Exit, usage
 from kafka_unclean_recovery.cli.flags import (
     PLAN,
@@ -38,6 +37,7 @@ from kafka_unclean_recovery.cli.spark_session import (
 )
 from kafka_unclean_recovery.cli.terminal.console import Console, check_new_directory
 from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
+from kafka_unclean_recovery.cli.terminal.output import count_and_first, counted
 from kafka_unclean_recovery.cli.terminal.scan_watch import size_text
 from kafka_unclean_recovery.documents.printed import SparkSalvageJson
 from kafka_unclean_recovery.documents.reading.codec import json_line

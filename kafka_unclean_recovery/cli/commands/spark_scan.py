@@ -11,7 +11,6 @@ import typer
 
 from kafka_unclean_recovery import __version__
 from kafka_unclean_recovery.cli.command import Command
-from kafka_unclean_recovery.cli.complaints import SHORT, count_and_first, counted
 from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, Exit, usage
 from kafka_unclean_recovery.cli.flags import (
     Conf,
@@ -37,6 +36,7 @@ from kafka_unclean_recovery.cli.terminal.console import (
     read_bytes,
 )
 from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
+from kafka_unclean_recovery.cli.terminal.output import SHORT, count_and_first, counted
 from kafka_unclean_recovery.cli.terminal.scan_watch import size_text
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.log_dir.watching import Stopped

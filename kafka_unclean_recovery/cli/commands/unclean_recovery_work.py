@@ -39,7 +39,7 @@ from kafka_unclean_recovery.cli.terminal.output import (
     say_failures,
 )
 from kafka_unclean_recovery.cli.terms import check_terms
-from kafka_unclean_recovery.documents.journal_lines import half_done
+from kafka_unclean_recovery.documents.journal_lines import Reordered, half_done
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.files.journal import Journal
 from kafka_unclean_recovery.mechanisms import Wishes
@@ -104,12 +104,21 @@ def _resume(console: Console, options: Options, path: Path) -> int:
         if not left:
             console.say(f"{path}: nothing is left to finish")
         if options.format is ReplicaFormat.JSON:
-            from kafka_unclean_recovery.cli.resumed import resumed_json
-
             console.artefact(resumed_json(cluster.cluster_id, path, done))
         return OK
 
     return run(console, options.bootstrap_server, options.command_config, work)
+
+
+def resumed_json(cluster_id: str, journal: Path, done: Sequence[Reordered]) -> str:
+    """Return an object of schemas/resume-1.schema.json. done: the replica orders that were put
+    back."""
+    # Imported for this line alone: most recoveries resume nothing.
+    from kafka_unclean_recovery.documents.printed import PutBackJson, ResumeJson
+    from kafka_unclean_recovery.documents.reading.codec import json_line
+
+    put_back = tuple(PutBackJson(*each.topic_partition) for each in done)
+    return json_line(ResumeJson(cluster_id=cluster_id, journal=str(journal), put_back=put_back))
 
 
 async def _recover(session: Session, inputs: Inputs) -> int:
