@@ -64,7 +64,7 @@ class Browser:
             self._ask(f"{domain}.enable")
 
     def show(self, width: int, scheme: str) -> None:
-        """From now on on a screen of so many pixels, "light" or "dark"."""
+        """Show pages from now on on a screen of so many pixels, "light" or "dark"."""
         screen = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600}
         self._ask("Emulation.setDeviceMetricsOverride", **screen)
         scheme_wanted = [{"name": "prefers-color-scheme", "value": scheme}]
@@ -81,7 +81,7 @@ class Browser:
         return self._opened
 
     def evaluate(self, script: str) -> Any:
-        """What an expression of JavaScript, or its promise, comes to."""
+        """Return what an expression of JavaScript, or its promise, comes to."""
         done = self._ask(
             "Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True
         )
@@ -89,7 +89,7 @@ class Browser:
         return done["result"].get("value")
 
     def screenshot(self, path: Path) -> None:
-        """Of the whole page."""
+        """Save a picture of the whole page."""
         taken = self._ask("Page.captureScreenshot", captureBeyondViewport=True)
         path.write_bytes(base64.b64decode(taken["data"]))
 
@@ -141,7 +141,7 @@ class Browser:
 
 @contextmanager
 def browser() -> Iterator[Browser]:
-    """With a profile of its own, which is thrown away."""
+    """Yield a browser with a profile of its own, which is thrown away."""
     assert CHROMIUM is not None, WHY_NOT
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as home:
         commands, write = _pipe()
@@ -166,7 +166,7 @@ def browser() -> Iterator[Browser]:
 
 
 def _pipe() -> tuple[int, int]:
-    """(to read, to write), both beyond the numbers that the browser wants."""
+    """Return (to read, to write), both beyond the numbers that the browser wants."""
     ends = os.pipe()
     kept = tuple(fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, 10) for end in ends)
     for end in ends:

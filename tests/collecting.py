@@ -43,7 +43,7 @@ class _Collected:
 
 
 def directories() -> list[str]:
-    """Those with tests in them, and the files that are in none."""
+    """Return the directories with tests in them, and the files that are in none."""
     inside = (path.relative_to(TESTS).parts[0] for path in TESTS.rglob("test_*.py"))
     return sorted(set(inside))
 

@@ -50,8 +50,8 @@ class Incomplete(Wrong):
 
 
 def in_blocks(path: Path, text: str) -> Iterator[CommandLine]:
-    """Of indented or fenced blocks and comments: lines that begin with a program we know, joined
-    where they end in a backslash."""
+    """Yield the command lines of indented or fenced blocks and comments: lines that begin with a
+    program we know, joined where they end in a backslash."""
     joined, start = "", 0
     for number, line in enumerate(text.splitlines(), 1):
         start = start if joined else number
@@ -67,12 +67,13 @@ def in_blocks(path: Path, text: str) -> Iterator[CommandLine]:
 
 
 def _is_block(line: str, path: Path) -> bool:
-    """In prose of Markdown a line may begin with the name of a program."""
+    """Return whether the line is in a block: in prose of Markdown one may begin with a program's
+    name."""
     return path.suffix != ".md" or line.startswith("    ")
 
 
 def inline(path: Path, text: str) -> Iterator[CommandLine]:
-    """Of Markdown: what stands in backticks and begins with a program or a flag."""
+    """Yield what stands in backticks in Markdown and begins with a program or a flag."""
     prose = re.sub(r"^    .*$", "", text, flags=re.MULTILINE)
     for found in re.finditer(r"`([^`]+)`", prose):
         words = " ".join(found[1].split())
@@ -82,7 +83,7 @@ def inline(path: Path, text: str) -> Iterator[CommandLine]:
 
 
 def check(line: CommandLine) -> None:
-    """Raises Wrong."""
+    """Raise Wrong for a line that our programs would refuse."""
     words = _words(line.text)
     try:
         if words[0].startswith("--"):
@@ -97,7 +98,8 @@ def check(line: CommandLine) -> None:
 
 
 def _words(text: str) -> list[str]:
-    """Of the one command, without what a shell does around it; a variable is its default."""
+    """Return the words of the one command, without what a shell does around it; a variable is its
+    default."""
     # In a table of Markdown | is escaped.
     plain = re.sub(r"\$\{\w+:-([^}]*)\}", r"\1", text.replace("\\|", "|"))
     words = shlex.split(plain, comments=True)
@@ -122,7 +124,7 @@ def _check_flags(words: Sequence[str]) -> None:
 
 
 def parse(words: Sequence[str]) -> None:
-    """As the program would, up to where it would begin. Raises Wrong."""
+    """Parse as the program would, up to where it would begin. Raises Wrong."""
     if len(words) == 1:
         return
     parser = prepared(words[0])
@@ -177,7 +179,7 @@ def _check_pip(words: Sequence[str]) -> None:
 
 
 def _check_python(words: Sequence[str]) -> None:
-    """A module or a script of ours, and flags that its source knows."""
+    """Check that it is a module or a script of ours, and that its source knows the flags."""
     target = words[2] if words[1] == "-m" else words[1]
     named = importlib.util.find_spec(target) if words[1] == "-m" else None
     if named is not None and named.submodule_search_locations:
@@ -192,7 +194,7 @@ def _check_python(words: Sequence[str]) -> None:
 
 
 def _check_docker(words: Sequence[str]) -> None:
-    """What our image is run with, and whether the files named are there."""
+    """Check what our image is run with, and that the files named are there."""
     for index, word in enumerate(words):
         if word == "--file" and not (ROOT / words[index + 1]).is_file():
             raise Wrong(f"there is no {words[index + 1]}")

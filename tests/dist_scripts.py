@@ -16,7 +16,7 @@ BUILD_TIMEOUT = 500.0
 
 
 def make(target: str, directory: Path, *more: str) -> None:
-    """What `make` makes of this target, in the directory."""
+    """Write what `make` makes of this target into the directory."""
     done = run_make(target, f"DIST={directory}", *more)
     assert done.returncode == 0, done.stderr
 

@@ -47,13 +47,13 @@ Json = dict[str, Any]
 
 
 def schema_file(name: str) -> Path:
-    """The file of a document's schema; the KIP's own document has no version."""
+    """Return the file of a document's schema; the KIP's own document has no version."""
     version = "-1" if "format_version" in DOCUMENTS[name][0].__annotations__ else ""
     return SCHEMAS / f"{name}{version}.schema.json"
 
 
 def schema_text(name: str) -> str:
-    """What belongs into the file of a document."""
+    """Return what belongs into the file of a document."""
     document, title = DOCUMENTS[name]
     kind = inspect.type_info(document)
     assert isinstance(kind, inspect.StructType)
@@ -96,7 +96,7 @@ def _required(field: inspect.Field) -> bool:
 
 
 def _described(entry: type) -> tuple[str, dict[str, str]]:
-    """What the docstring says of the entry, and of its keys."""
+    """Return what the docstring says of the entry, and of its keys."""
     about, _, rest = (entry.__doc__ or "").partition("\n\n")
     items = re.findall(r"^    (\w+): (.*(?:\n {8}.*)*)", rest, re.M)
     return _one_line(about), {key: _one_line(text) for key, text in items}
@@ -167,7 +167,7 @@ def _or_null(schema: Json) -> Json:
 
 
 def _name(entry: type) -> str:
-    """As epoch_span, of EpochSpanJson."""
+    """Return the entry's name, as epoch_span of EpochSpanJson."""
     words = re.findall("[A-Z][a-z0-9]*", entry.__name__.removesuffix("Json"))
     return "_".join(words).lower()
 

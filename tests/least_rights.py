@@ -17,7 +17,8 @@ ALTER, DESCRIBE, READ = "Cluster:ALTER", "Cluster:DESCRIBE", "Topic(*):READ"
 
 
 def only_not_known_electable(stderr: str) -> bool:
-    """Nothing is said but that this user may not ask whether brokers could be elected."""
+    """Return True when nothing is said but that this user may not ask whether brokers could be
+    elected."""
     said = stderr.splitlines()
     return bool(said) and all(line.endswith("grant Cluster:CREATE") for line in said)
 
@@ -52,7 +53,7 @@ class Row:
 
 
 def prove(row: Row, run: Callable[[Sequence[str]], Done]) -> None:
-    """`run` does it with these rights and no others. What elects nobody comes first."""
+    """Check that `run` does it with these rights and no others. What elects nobody comes first."""
     for missing, says in row.needs.items():
         done = run([right for right in row.needs if right != missing])
         # What is wrong with all of them may be seen without one, too.
@@ -65,7 +66,7 @@ def prove(row: Row, run: Callable[[Sequence[str]], Done]) -> None:
 
 
 def check_table(rows: Sequence[Row], *, rewrite: bool) -> None:
-    """That the page has their lines, in this order, and no others."""
+    """Check that the page has their lines, in this order, and no others."""
     table = "| to run | grant | else it says |\n|---|---|---|\n" + "".join(r.line for r in rows)
     before, _, rest = PAGE.read_text().partition(_BEGIN)
     now, _, after = rest.partition(_END)

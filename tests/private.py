@@ -10,7 +10,7 @@ from pathlib import Path
 
 @contextmanager
 def generous_umask() -> Iterator[None]:
-    """Whoever asks for no mode in particular lets everybody write."""
+    """Let everybody write where whoever makes a file asks for no mode in particular."""
     before = os.umask(0)
     try:
         yield
@@ -19,8 +19,8 @@ def generous_umask() -> Iterator[None]:
 
 
 def open_to_others(root: Path) -> list[str]:
-    """The root, and what is in it, by mode and path. The root must be there; symlinks are left
-    out, which have no mode of their own."""
+    """Return the root, and what is in it, that others may open, by mode and path. The root must be
+    there; symlinks are left out, which have no mode of their own."""
     found = [root, *(path for path in root.rglob("*") if not path.is_symlink())]
     modes = {path: path.stat().st_mode & 0o777 for path in found}
     return [f"{mode:o} {path}" for path, mode in modes.items() if mode & 0o077]

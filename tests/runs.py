@@ -324,7 +324,7 @@ def group_of(test: Test, groups: Sequence[Group] = GROUPS) -> Group:
 
 
 def groups_of(test: Test, groups: Iterable[Group] = GROUPS) -> list[Group]:
-    """One, as tests/test_runs.py sees to."""
+    """Return the groups of a test: one, as tests/test_runs.py sees to."""
     return [group for group in groups if any(has(glob, test.path) for glob in group.files)]
 
 
@@ -340,7 +340,7 @@ def matches(pattern: str, test: Test) -> bool:
 
 
 def runs(test: Test, releases: str) -> bool:
-    """Whether a run with `--releases` like this has it."""
+    """Return whether a run with `--releases` like this has it."""
     if releases == ALL:
         return True
     on_one = not test.real or test.release == ONE
@@ -358,14 +358,14 @@ def _in_each_run(test: Test, on_one: bool, group: Group) -> bool:
 
 
 def release_in(texts: Iterable[str]) -> str:
-    """The release that these tell, which are the ids and the reprs of a test's parameters; ONE
-    where they tell none."""
+    """Return the release that these tell, which are the ids and the reprs of a test's parameters;
+    ONE where they tell none."""
     found = {release for text in texts for release in _RELEASE.findall(text)}
     return found.pop() if len(found) == 1 else ONE
 
 
 def table(groups: Iterable[Group] = GROUPS) -> str:
-    """As docs/development.md shows it."""
+    """Return the table as docs/development.md shows it."""
     lines = [_HEADERS, ("---",) * len(_HEADERS), *map(_row, groups)]
     return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
 

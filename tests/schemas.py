@@ -16,8 +16,8 @@ SCHEMAS = {
 
 
 def validated(text: str) -> Any:
-    """One JSON document, whole, against the schema that it names. The manual file is the KIP's and
-    names none."""
+    """Return one JSON document, checked as a whole against the schema that it names. The manual
+    file is the KIP's and names none."""
     document = json.loads(text)
     jsonschema.Draft202012Validator(SCHEMAS[schema_of(document)]).validate(document)
     return document

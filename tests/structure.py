@@ -36,7 +36,7 @@ class Module:
 
 
 def modules_below(root: Path) -> list[Module]:
-    """Those of one package, without what its directories are named by."""
+    """Return the modules of one package, without what its directories are named by."""
     found = []
     for path in sorted(root.rglob("*.py")):
         if path.name == "__init__.py":
@@ -48,7 +48,7 @@ def modules_below(root: Path) -> list[Module]:
 
 
 def imports(modules: Iterable[Module]) -> dict[str, set[str]]:
-    """Of each module, those of the others."""
+    """Return which of the others each module imports."""
     known = {module.name: module for module in modules}
     return {
         name: {target for target in _imported(module.tree) if target in known} - {name}
@@ -66,7 +66,7 @@ def _imported(tree: ast.Module) -> Iterator[str]:
 
 
 def rooms(modules: Iterable[Module], graph: Graph) -> dict[str, set[str]]:
-    """The same graph of rooms."""
+    """Return, by room, the other rooms that its modules import."""
     room = {module.name: module.room for module in modules}
     found: dict[str, set[str]] = {name: set() for name in room.values()}
     for name, targets in graph.items():
@@ -75,7 +75,7 @@ def rooms(modules: Iterable[Module], graph: Graph) -> dict[str, set[str]]:
 
 
 def circles(graph: Graph) -> list[list[str]]:
-    """Each as its sorted members (Tarjan's strongly connected components)."""
+    """Return each circle as its sorted members (Tarjan's strongly connected components)."""
     index: dict[str, int] = {}
     low: dict[str, int] = {}
     stack: list[str] = []
@@ -102,7 +102,7 @@ def circles(graph: Graph) -> list[list[str]]:
 
 
 def longest_chain(graph: Graph) -> list[str]:
-    """Its members, from who imports to who is imported."""
+    """Return its members, from who imports to who is imported."""
     one = {member: members[0] for members in circles(graph) for member in members}
     whole: dict[str, set[str]] = {}
     for name, targets in graph.items():
@@ -120,7 +120,8 @@ def longest_chain(graph: Graph) -> list[str]:
 
 
 def sizes(modules: Collection[Module]) -> dict[str, object]:
-    """Lines of modules and functions as median, 90th percentile and most; docstrings as shares."""
+    """Return the lines of modules and functions as median, 90th percentile and most; docstrings as
+    shares."""
     functions = [
         node
         for module in modules
@@ -156,7 +157,7 @@ def _share(nodes: Collection[ast.FunctionDef | ast.AsyncFunctionDef]) -> float:
 
 
 def structure(tree: Path) -> dict[str, object]:
-    """Of a working tree."""
+    """Return the structure of a working tree."""
     product, tests = modules_below(tree / NAME), modules_below(tree / "tests")
     graph = imports(product)
     of_rooms = rooms(product, graph)

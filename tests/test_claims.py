@@ -63,7 +63,7 @@ def _folded(text: str) -> str:
 
 @cache
 def _literals(source: str) -> tuple[str, ...]:
-    """The texts of a module but for docstrings, with {} for what is put in."""
+    """Return the texts of a module but for docstrings, with {} for what is put in."""
     tree = ast.parse((ROOT / source).read_text())
     passed = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     passed |= {
@@ -87,7 +87,7 @@ def _text(node: ast.JoinedStr | ast.Constant) -> str:
 
 @cache
 def _sentences_of(document: str) -> tuple[str, ...]:
-    """What is indented is commands, and each cell of a table is one."""
+    """Return the sentences; what is indented is commands, and each cell of a table is one."""
     lines = (ROOT / document).read_text().splitlines()
     prose = "\n".join(line for line in lines if not line.startswith("    "))
     parts = re.split(r"(?<=[.:;?!|])\s|\n\n|^- ", prose, flags=re.MULTILINE)
@@ -112,7 +112,7 @@ def _promises() -> Iterator[Sentence]:
 
 
 def _speaks_of(entry: dict[str, str], sentence: Sentence) -> bool:
-    """A fragment may reach beyond one sentence of a document."""
+    """Return whether the entry speaks of the sentence; a fragment may reach beyond one sentence."""
     says = _folded(entry["says"])
     beyond = sentence.source in DOCUMENTS and sentence.text in says
     return entry["in"] == sentence.source and (says in sentence.text or beyond)

@@ -30,7 +30,7 @@ HOSTILE = ["ev`touch pwned`il", "ev$(touch pwned)il", "ev il", "ev*l", "ev'il", 
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[str]:
-    """Bootstrap servers of four brokers, of which 1 and 4 are down."""
+    """Yield the bootstrap servers of four brokers, of which 1 and 4 are down."""
     with Cluster(Options(brokers=4)) as running:
         for topic in ("orders", "orders.eu", "payments"):
             running.create_topic(topic, assignment=[(1, 2, 4, 3)])
@@ -41,7 +41,8 @@ def cluster() -> Iterator[str]:
 
 
 def _in_the_end(complete: Callable[[], T], expected: T) -> None:
-    """A busy machine may not answer within the second that is given."""
+    """Check what comes in the end: a busy machine may not answer within the second that is
+    given."""
     found: list[T] = []
 
     def again() -> bool:
@@ -62,7 +63,8 @@ def _needed(shell: str) -> None:
 
 @contextmanager
 def _shell(name: str, home: Path, programs: Path = BIN) -> Iterator[TypedShell]:
-    """With our completions as a package manager would install them; `home` is empty."""
+    """Yield a shell with our completions as a package manager would install them; `home` is
+    empty."""
     _needed(name)
     env = {"HOME": str(home), "PATH": f"{programs}:{os.environ['PATH']}", "INPUTRC": "/dev/null"}
     if name == "bash":
@@ -142,7 +144,7 @@ def test_a_name_is_never_evaluated(name: str, tmp_path: Path) -> None:
 
 
 def _fish(line: str, programs: Path, home: Path) -> list[str]:
-    """What fish offers behind the line."""
+    """Return what fish offers behind the line."""
     _needed("fish")
     code = "".join(f"source {HERE}/{program}.fish\n" for program in PROGRAMS)
     done = subprocess.run(

@@ -32,7 +32,7 @@ print(json.dumps([entry.__file__, entry.__cached__, found, written]))
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
-    """A copy of what the wheel is made of."""
+    """Return a copy of what the wheel is made of."""
     copy = tmp_path / "tree"
     for name in installed._SOURCES:
         place = ROOT / name

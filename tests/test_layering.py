@@ -111,7 +111,7 @@ def _imports(module: Path) -> set[str]:
 
 
 def _file(name: str) -> Path | None:
-    """Of one of our modules."""
+    """Return the file of one of our modules."""
     path = PACKAGE.parent.joinpath(*name.split("."))
     if not name.startswith(NAME):
         return None
@@ -184,7 +184,7 @@ HEAVY = {
 
 
 def _heavy(*modules: str) -> set[str]:
-    """What a fresh process imports with these."""
+    """Return what a fresh process imports with these."""
     code = f"import sys, {', '.join(modules)}; print(*{HEAVY} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     return set(done.stdout.split())

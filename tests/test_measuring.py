@@ -47,7 +47,7 @@ while not os.path.exists(until):
 
 @pytest.fixture
 def cluster() -> Iterator[Cluster]:
-    """Brokers 2 and 3 are up, and no partition has a leader."""
+    """Yield a cluster: brokers 2 and 3 are up, and no partition has a leader."""
     with Cluster(Options(brokers=3, settings=SETTINGS)) as running:
         make(running, PARTITIONS)
         for broker in (2, 3):

@@ -50,7 +50,7 @@ def _commit(root: Path) -> None:
 
 
 def _ran(stamps: Stamps) -> list[str]:
-    """The parts that ran since this was asked last."""
+    """Return the parts that ran since this was asked last."""
     file = stamps.root.parent / "ran"
     names = file.read_text().split() if file.exists() else []
     file.unlink(missing_ok=True)

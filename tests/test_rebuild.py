@@ -24,7 +24,7 @@ def _dist(
     msgspec: str = "0.19.0",
     more: Mapping[str, str] = {},
 ) -> Path:
-    """Files as build.py leaves them; the one file is no program."""
+    """Write files as build.py leaves them; the one file is no program."""
     program, packed = directory / "program", directory / "packed"
     program.mkdir(parents=True)
     for name, content in parts.items():

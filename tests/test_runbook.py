@@ -21,7 +21,8 @@ COMPOSED = {"right_cluster_alter", "right_topic_describe", "right_topic_read"}
 
 
 def _codes(made: str, folder: Path) -> set[str]:
-    """The first argument of each call of `made`, in the folder: a text, or a name for one."""
+    """Return the first argument of each call of `made`, in the folder: a text, or a name for
+    one."""
     return {code for path in folder.rglob("*.py") for code in _codes_of(made, path)}
 
 
@@ -42,7 +43,7 @@ def _codes_of(made: str, path: Path) -> Iterator[str]:
 
 
 def _texts(tree: ast.AST) -> Iterator[tuple[str, set[str]]]:
-    """The texts that each name stands for, at any place of the module."""
+    """Yield the texts that each name stands for, at any place of the module."""
     found: dict[str, set[str]] = {}
     for node in ast.walk(tree):
         if not isinstance(node, ast.Assign):

@@ -41,7 +41,7 @@ Collected = Mapping[str, Mapping[str, Test]]
 
 
 def collected(*places: str) -> Collected:
-    """By place the tests by id."""
+    """Return by place the tests by id."""
     done = subprocess.run(
         [sys.executable, "-m", "tests.collecting", *places],
         cwd=ROOT,
@@ -153,7 +153,7 @@ def test_the_parts_of_a_night_together_run_everything(tests: Mapping[str, Test])
 
 
 def _has(part: Part, test: Test) -> bool:
-    """No more than it says of releases and marks, both of this session's release."""
+    """Return whether the part runs the test on this session's release."""
     told = dict(pairwise(part.command))
     marks = {"real": test.real, "containers": test.path.startswith("containers/")}
     ours = part.environment.get("KAFKA_RELEASE", NEWEST) == NEWEST

@@ -29,7 +29,7 @@ def test_its_commands_print_what_it_shows(tmp_path: Path) -> None:
 
 
 def _commands(page: str) -> list[tuple[str, list[str]]]:
-    """Each command line of the page, and the lines that are shown behind it."""
+    """Return each command line of the page, and the lines that are shown behind it."""
     found: list[tuple[str, list[str]]] = []
     for line in re.findall(r"^    (.*)$", page, re.MULTILINE):
         if line.startswith("$ "):
@@ -42,7 +42,8 @@ def _commands(page: str) -> list[tuple[str, list[str]]]:
 
 
 def _compare(line: str, shown: list[str], printed: str) -> None:
-    """Each line that is shown comes, in this order; between two without [...] is nothing."""
+    """Check that each line that is shown comes, in this order; between two without [...] is
+    nothing."""
     pattern = "".join(r"(?:.*\n)*?" if s == LEFT_OUT else re.escape(s) + r"\n" for s in shown)
     assert re.fullmatch(pattern, printed), f"{line}\n{printed}"
 
@@ -64,7 +65,7 @@ def _environment(home: Path) -> dict[str, str]:
 
 
 def _printed(line: str, home: Path) -> str:
-    """What both streams say; the tutorial's reader sees them on one terminal."""
+    """Return what both streams say; the tutorial's reader sees them on one terminal."""
     done = subprocess.run(
         _argv(line),
         cwd=home,
@@ -81,7 +82,7 @@ def _printed(line: str, home: Path) -> str:
 
 @contextmanager
 def _emulator(line: str, home: Path) -> Iterator[dict[str, str]]:
-    """Give what stands for the placeholders, while the emulator runs."""
+    """Yield what stands for the placeholders, while the emulator runs."""
     told = home / "told"
     with (
         told.open("w") as file,

@@ -66,7 +66,7 @@ class TypedShell:
         os.close(self._terminal)
 
     def words_after_tab(self, line: str) -> list[str]:
-        """The words of the line as the shell has them once TAB was pressed behind it."""
+        """Return the words of the line as the shell has them once TAB was pressed behind it."""
         start = len(self._read)
         self._type(f"{line}\t{_HOME}{_SHOW}\r")
         self._wait_for(rf"\nword=(.*\n)+ *{_READY}", start)

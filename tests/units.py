@@ -54,17 +54,17 @@ LONG = {
 
 
 def unit_of(nodeid: str) -> str:
-    """A file, or a directory whose tests share what takes long to start."""
+    """Return the unit: a file, or a directory whose tests share what takes long to start."""
     shared = (directory for directory in TOGETHER if nodeid.startswith(directory))
     return next(shared, nodeid.partition("::")[0])
 
 
 def kafka_first(worker: int, workers: int) -> bool:
-    """Whether this worker begins with what runs on Kafka; at least one of several computes in the
-    time in which the others wait for JVMs."""
+    """Return whether this worker begins with what runs on Kafka; at least one of several computes
+    in the time in which the others wait for JVMs."""
     return worker < min(ON_KAFKA_AT_ONCE, max(workers - 1, 1))
 
 
 def next_unit(left: Iterable[str], *, kafka: bool) -> str:
-    """The longest of its kind, as long as there are some; of equals the first."""
+    """Return the longest of its kind, as long as there are some; of equals the first."""
     return max(left, key=lambda unit: (unit.startswith(ON_KAFKA) == kafka, LONG.get(unit, 0)))

@@ -38,8 +38,8 @@ NOT_LEADER = 6
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Cluster]:
-    """Partition 0 has 10 records of its first leader epoch, then 5 of a later one; two groups have
-    read some."""
+    """Yield a cluster: partition 0 has 10 records of its first leader epoch, then 5 of a later one;
+    two groups have read some."""
     with Cluster(Options(brokers=1)) as cluster:
         cluster.create_topic("orders", assignment=[[1], [1]])
         cluster.produce("orders", 0, 10)

@@ -27,7 +27,8 @@ GROUP = "workers"
 
 @pytest.fixture
 def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
-    """Broker 1 leads with 20 records of orders-0, of which 4, which is dead, has ten."""
+    """Yield a cluster: broker 1 leads with 20 records of orders-0, of which 4, which is dead, has
+    ten."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     with Cluster(Options(settings=Settings(session_timeout=600.0))) as cluster:
         cluster.create_topic(TOPIC, assignment=[(DEAD, SURVIVOR)])
@@ -43,7 +44,7 @@ def _lose(cluster: Cluster, broker: int) -> None:
 
 
 def _elect(cluster: Cluster) -> Any:
-    """The dead one comes back, and follows. The report of the recovery."""
+    """Let the dead one come back and follow, and return the report of the recovery."""
     _lose(cluster, DEAD)
     cluster.start(SURVIVOR)
     which = ("--all-offline-partitions", "--automated-recovery", "--yes", "--format", "json")

@@ -21,7 +21,7 @@ Look = Aftercare | ConnectionFailed
 
 
 def watched(looks: Sequence[Look], seconds: float = 100.0) -> tuple[bool, int]:
-    """(its answer, how often it looked); a look takes a second."""
+    """Return (its answer, how often it looked); a look takes a second."""
     told: list[Aftercare | Exception] = []
 
     async def look() -> Aftercare:

@@ -20,7 +20,7 @@ HELD, MORE = 10, 5
 
 @pytest.fixture
 def cluster() -> Iterator[Cluster]:
-    """Broker 1 leads, and the disk of 2, which is dead, has 5 records more."""
+    """Yield a cluster: broker 1 leads, and the disk of 2, which is dead, has 5 records more."""
     with Cluster(Options(brokers=3, release="4.3.1")) as cluster:
         cluster.create_topic("orders", assignment=[[LEADER, LATE]])
         cluster.produce("orders", 0, HELD)

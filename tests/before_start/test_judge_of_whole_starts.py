@@ -58,7 +58,7 @@ def start(
     other_after: Records = SHORT,
     **changed: Any,
 ) -> Start:
-    """Of broker 1, which has PATH, beside a live broker 2; broker 3 is down."""
+    """Return a start of broker 1, which has PATH, beside a live broker 2; broker 3 is down."""
     view = {TOPIC: PartitionView(leader, (OWN, OTHER, DEAD), (OTHER,))}
     live = frozenset({OWN, OTHER})
     held = {(OWN, TOPIC): after, (OTHER, TOPIC): other_after}

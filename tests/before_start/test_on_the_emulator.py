@@ -28,8 +28,8 @@ HELD, MORE, NEW = 10, 5, 3
 
 @pytest.fixture
 def cluster() -> Iterator[Cluster]:
-    """Broker 0 leads `orders` with 10 records and 3 new ones; the disk of 1, which is dead, has 15
-    of it. Of the other topics it holds what their names say."""
+    """Yield a cluster: broker 0 leads `orders` with 10 records and 3 new ones; the disk of 1, which
+    is dead, has 15 of it. Of the other topics it holds what their names say."""
     with Cluster(Options(brokers=3, first_broker=0)) as cluster:
         for topic in ("orders", "again", "gone"):
             cluster.create_topic(topic, assignment=[[OWN, OTHER]])
@@ -319,7 +319,7 @@ MANY = 24
 
 
 def _with_many(cluster: Cluster) -> None:
-    """Of 24 partitions broker 1 has a tail that broker 0, which leads, lacks."""
+    """Create 24 partitions of which broker 1 has a tail that broker 0, which leads, lacks."""
     cluster.start(OWN)
     cluster.create_topic("many", assignment=[[OWN, OTHER]] * MANY)
     for partition in range(MANY):
@@ -363,7 +363,7 @@ def test_a_commands_file_is_a_new_one(cluster: Cluster, tmp_path: Path) -> None:
 
 @pytest.fixture
 def two_disks() -> Iterator[Cluster]:
-    """Broker 1, which is dead, has two log directories, and each some replicas of `many`."""
+    """Yield a cluster whose broker 1 is dead and has replicas of `many` on two log directories."""
     with Cluster(Options(brokers=3, first_broker=0, log_directories=2)) as cluster:
         cluster.create_topic("many", assignment=[[OWN, OTHER]] * 4)
         for partition in range(4):

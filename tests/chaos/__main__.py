@@ -77,7 +77,7 @@ def _seeds(arguments: argparse.Namespace) -> list[int]:
 
 
 def _side_by_side(arguments: argparse.Namespace) -> int:
-    """Each worker has some seeds in a row."""
+    """Run workers side by side, each with some seeds in a row."""
     begun = time.monotonic()
     ends = [arguments.runs * n // arguments.workers for n in range(arguments.workers + 1)]
     seeds = _seeds(arguments)
@@ -109,7 +109,7 @@ def _side_by_side(arguments: argparse.Namespace) -> int:
 
 
 def _read(worker: subprocess.Popen[str]) -> dict[str, Any]:
-    """Its lines as they come; the last is its summary."""
+    """Print the worker's lines as they come, and return its summary, which is the last."""
     assert worker.stdout is not None
     last = ""
     for line in worker.stdout:
@@ -121,7 +121,7 @@ def _read(worker: subprocess.Popen[str]) -> dict[str, Any]:
 
 
 def _together(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
-    """Numbers are added, and so are those by name."""
+    """Return the sum of two summaries; numbers by name are added, too."""
     both: dict[str, Any] = {}
     for key, value in other.items():
         if isinstance(value, dict):

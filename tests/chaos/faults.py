@@ -34,7 +34,8 @@ _QUOTA = "consumer_byte_rate"
 
 
 def inject(tapped: TappedCluster, run: Watched | None, told: Scenario, spare: str) -> None:
-    """run: who gets signals. `spare` is the topic for whatever happens to a topic as a whole."""
+    """Make the fault happen. run: who gets signals. `spare` is the topic for whatever happens to a
+    topic as a whole."""
     if told.fault in _BY_LINK:
         _BY_LINK[told.fault](tapped, told)
     elif told.fault in _BY_NODE:
@@ -51,24 +52,24 @@ def inject(tapped: TappedCluster, run: Watched | None, told: Scenario, spare: st
 
 
 def heal_quota(tapped: TappedCluster) -> None:
-    """Once the quorum is back."""
+    """Take the quota away, once the quorum is back."""
     _quota(tapped, "--delete-config", _QUOTA)
 
 
 def _quota(tapped: TappedCluster, *change: str) -> None:
-    """Of whoever has none of their own. 100 bytes a second are less than one lineage."""
+    """Set a quota for whoever has none of their own: 100 bytes a second, less than one lineage."""
     servers = ("--bootstrap-server", ",".join(map(tapped.cluster.address, SURVIVORS)))
     whose = ("--entity-type", "clients", "--entity-default")
     tapped.cluster.script("kafka-configs", *servers, "--alter", *change, *whose)
 
 
 def _active(tapped: TappedCluster) -> list[int]:
-    """None when all controllers are dead."""
+    """Return the active controller, none when all are dead."""
     return _live_controllers(tapped) and [tapped.active_controller]
 
 
 def _standby(tapped: TappedCluster) -> list[int]:
-    """One, if any lives."""
+    """Return one standby, if any lives."""
     active = _active(tapped)
     return [node for node in _live_controllers(tapped) if node not in active][:1]
 
@@ -104,7 +105,7 @@ def _return(tapped: TappedCluster, told: Scenario) -> None:
 
 
 def mislead(tapped: TappedCluster, told: Scenario) -> None:
-    """Before the tool starts: it keeps the connections that it has."""
+    """Make an address lead astray, before the tool starts: it keeps the connections that it has."""
     if told.fault is Fault.UNLIST:
         tapped.unlist(told.broker)
     elif told.fault is Fault.SWAP_ADDRESSES:
@@ -112,7 +113,7 @@ def mislead(tapped: TappedCluster, told: Scenario) -> None:
 
 
 def _swap_addresses(tapped: TappedCluster, told: Scenario) -> None:
-    """Or only that of one broker leads to the other."""
+    """Swap two brokers' addresses, or lead only that of one broker to the other."""
     (other,) = {*SURVIVORS} - {told.broker}
     tapped.lead_astray(told.broker, other)
     if not told.quietly:
@@ -120,7 +121,7 @@ def _swap_addresses(tapped: TappedCluster, told: Scenario) -> None:
 
 
 def _pause_broker(tapped: TappedCluster, told: Scenario) -> None:
-    """Unless another fault has killed it."""
+    """Pause a broker, unless another fault has killed it."""
     if tapped.cluster.alive(told.broker):
         tapped.cluster.pause(told.broker)
 
@@ -167,7 +168,8 @@ def _delete(tapped: TappedCluster, topic: str) -> None:
 
 
 def _remake(tapped: TappedCluster, topic: str) -> None:
-    """With other replicas, so that it shows when somebody writes the old ones."""
+    """Make the topic anew with other replicas, so that it shows when somebody writes the old
+    ones."""
     _delete(tapped, topic)
     made = NewTopic(topic, 1, replica_assignment=[list(REMADE)])
     _ask_admin(
@@ -178,7 +180,7 @@ def _remake(tapped: TappedCluster, topic: str) -> None:
 
 
 def _elect(tapped: TappedCluster, topic: str) -> None:
-    """Whoever lives and comes first."""
+    """Elect whoever lives and comes first."""
     wanted = [TopicPartition(topic, 0)]
     _ask_admin(tapped, lambda admin: admin.elect_leaders(ElectionType.UNCLEAN, wanted))
 

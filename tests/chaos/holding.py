@@ -47,14 +47,14 @@ class Operator:
         return re.search(PROMPT, self.run.stderr) is not None
 
     def at(self, gate: Gate) -> bool:
-        """The gate was reached; False when the run ended without."""
+        """Return True once the gate was reached; False when the run ended without."""
         return self.until(lambda: gate.reached or self._say_yes(), PATIENCE) and gate.reached
 
     def until_ended(self, seconds: float) -> None:
         self.until(self._say_yes, seconds)
 
     def until(self, condition: Callable[[], bool], seconds: float) -> bool:
-        """It holds, before the run ended and in time."""
+        """Return True when it holds before the run has ended, and in time."""
         deadline = Deadline.after(seconds)
         while not condition():
             if self.run.process.poll() is not None or deadline.expired:
@@ -63,7 +63,7 @@ class Operator:
         return True
 
     def _say_yes(self) -> bool:
-        """Never what is waited for."""
+        """Answer yes, which is never what is waited for."""
         if not self._said and self.asked():
             self._said = True
             self.run.agree()
@@ -87,7 +87,7 @@ class Held:
         self.tapped.watch(gate)
 
     def wait(self, operator: Operator) -> bool:
-        """Until the tool is there; False when it ended without."""
+        """Wait until the tool is there; return False when it ended without."""
         gate = self._gate
         if gate is None:
             return operator.until(operator.asked, PATIENCE)

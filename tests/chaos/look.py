@@ -18,7 +18,7 @@ _SESSIONS = 60.0
 
 
 def look(cluster: KafkaCluster, read: Iterable[Partition]) -> Look:
-    """With the records of those to be read that are online."""
+    """Look at all, with the records of those to be read that are online."""
     seen = _settled(cluster)
     online = {partition for partition, view in seen.items() if not view.offline}
     epochs = {}
@@ -30,8 +30,8 @@ def look(cluster: KafkaCluster, read: Iterable[Partition]) -> Look:
 
 
 def _settled(cluster: KafkaCluster) -> dict[Partition, PartitionView]:
-    """A heartbeat that lay in a link to the controllers arrives once that is healed: a broker that
-    is dead by then leads again, until its session ends."""
+    """Return the partitions once no dead broker leads: a heartbeat that lay in a link to the
+    controllers arrives once that is healed, and its sender leads again until its session ends."""
     seen: dict[Partition, PartitionView] = {}
 
     def no_dead_broker_leads() -> bool:
@@ -52,7 +52,7 @@ def by_topic(partitions: Iterable[Partition]) -> dict[str, list[int]]:
 
 
 def partitions_of(cluster: KafkaCluster) -> dict[Partition, PartitionView]:
-    """As the last live broker describes them."""
+    """Return the partitions as the last live broker describes them."""
     topics = cluster.view(cluster.live_brokers[-1]).topics
     return {
         (topic, number): view
@@ -67,6 +67,6 @@ def offline(seen: Mapping[Partition, PartitionView]) -> list[Partition]:
 
 
 def fencings(cluster: KafkaCluster) -> Counter[str]:
-    """How often the controllers have fenced each broker."""
+    """Return how often the controllers have fenced each broker."""
     outputs = map(cluster.output, cluster.spec.controller_ids)
     return Counter(broker for path in outputs for broker in FENCED.findall(path.read_text()))

@@ -72,7 +72,7 @@ class Story:
 
 
 def violations(story: Story) -> list[str]:
-    """What is wrong, a sentence each."""
+    """Return what is wrong, a sentence each."""
     return [
         *_runs(story),
         *_misled(story),
@@ -91,7 +91,7 @@ def _returned(story: Story) -> frozenset[int]:
 
 
 def may_be_designated_first(story: Story, topic: str) -> set[int]:
-    """By the first run."""
+    """Return whom the first run may designate."""
     told = story.scenario
     usual = best(topic, SURVIVORS)
     hit = {*told.hit(story.reached)}
@@ -106,8 +106,9 @@ def may_be_designated_first(story: Story, topic: str) -> set[int]:
 
 
 def _may_lead(story: Story, partition: Partition) -> set[int]:
-    """Whoever a run designated, came back, or follows in the ISR when the leader is fenced. A
-    designated leader that was lost at the last moment is followed by the next best."""
+    """Return who may lead: whoever a run designated, came back, or follows in the ISR when the
+    leader is fenced. A designated leader that was lost at the last moment is followed by the next
+    best."""
     designated = (run.designated.get(partition) for run in (story.first, story.second))
     may = {broker for broker in designated if broker is not None}
     # Who was fenced may be let in again, so of two that were fenced either may follow the other.
@@ -145,8 +146,8 @@ def _runs(story: Story) -> Iterator[str]:
 
 
 def _misled(story: Story) -> Iterator[str]:
-    """The first run must lose nothing for certain; of a live broker that has not the listener by
-    which it came it knows nothing, and each of its partitions has a replica there."""
+    """Yield what a run did though it could not read a live broker, which has not the listener by
+    which it came: each of its partitions has a replica there."""
     first = story.first
     if story.scenario.fault is not Fault.UNLIST:
         return
@@ -199,7 +200,7 @@ def _replicas(story: Story, partition: Partition, now: PartitionView) -> Iterato
 
 
 def _remade(story: Story, partition: Partition, now: PartitionView) -> Iterator[str]:
-    """Nothing of the old topic is done to the new one, and nothing is said of it."""
+    """Yield what was done to a topic made anew, or said of it, that was meant for the old one."""
     moment = story.scenario.moment
     if story.reached and moment in ON_THE_WAY:
         # Our order came to the new topic, and was taken back: that leaves another order.
@@ -214,8 +215,8 @@ def _remade(story: Story, partition: Partition, now: PartitionView) -> Iterator[
 
 
 def _unnoticed(story: Story, partition: Partition) -> Iterator[str]:
-    """Whoever Kafka or somebody else made leader is no success where it lacks what a broker had
-    told."""
+    """Yield leaders by Kafka or by somebody else that are called a success, and lack what a broker
+    had told."""
     row, told = story.first.rows.get(partition), story.scenario
     by_others = any(_is_spare(story, partition, f) for f in (Fault.ELECT, Fault.UNCLEAN_CONFIG))
     if not by_others or row is None or not _happy(row) or not told.moment.planned:
@@ -254,7 +255,7 @@ def _led(story: Story, partition: Partition, leader: int) -> Iterator[str]:
 
 
 def _lost(story: Story, partition: Partition, elected: Sequence[int]) -> Iterator[str]:
-    """No certain loss is less than what live brokers lost."""
+    """Yield certain losses that are less than what live brokers lost."""
     if not elected:
         return
     held, leader = holdings(partition[0]), elected[-1]
@@ -267,7 +268,7 @@ def _lost(story: Story, partition: Partition, elected: Sequence[int]) -> Iterato
 
 
 def _untouched(story: Story) -> Iterator[str]:
-    """The partitions that nobody asked for."""
+    """Yield changes of partitions that nobody asked for."""
     before, after = story.before, story.after
     for partition, was in before.partitions.items():
         if partition in story.taken:
@@ -288,6 +289,6 @@ def _untouched(story: Story) -> Iterator[str]:
 
 
 def _moved_by_return(story: Story, partition: Partition) -> bool:
-    """It was offline, and the controller elected its leader of before."""
+    """Return True where it was offline, and the controller elected its leader of before."""
     was = story.before.partitions[partition]
     return was.offline and LED_LAST[partition[0]] in _returned(story)

@@ -78,7 +78,7 @@ def _and(numbers: Iterable[int]) -> str:
 
 
 def run_seed(tapped: TappedCluster, seed: int, home: Path) -> Result:
-    """`home` gets what the tool writes and says."""
+    """Run one seed. `home` gets what the tool writes and says."""
     begun = time.monotonic()
     told = scenario(seed)
     home.mkdir(parents=True)
@@ -105,7 +105,7 @@ def run_seed(tapped: TappedCluster, seed: int, home: Path) -> Result:
 
 
 def can_play(tapped: TappedCluster) -> bool:
-    """There are partitions left that nobody recovered."""
+    """Return True while there are partitions left that nobody recovered."""
     left = Counter(topic for topic, _ in offline(partitions_of(tapped.cluster)))
     return min(left[OLDER], left[NEWER]) >= EACH and any(left[spare] for spare in SPARES)
 
@@ -160,13 +160,13 @@ def _play(tapped: TappedCluster, told: Scenario, commands: Commands) -> Story:
 
 
 def _age(commands: Commands) -> None:
-    """Nothing is under way any more of what a tool sent that is dead by now."""
+    """Make the journals old: nothing that a dead tool sent is under way any more."""
     for journal in commands.journals():
         make_older(journal, LONG_AGO)
 
 
 def _crash(tapped: TappedCluster, commands: Commands, asked: tuple[str, ...]) -> None:
-    """A run is killed as soon as it has changed a replica order, if it has to."""
+    """Kill a run as soon as it has changed a replica order, if it has to."""
     gate = Gate(ALTER_PARTITION_REASSIGNMENTS, answer=True)
     tapped.watch(gate)
     run = _start(tapped, commands, *asked)
@@ -187,7 +187,8 @@ def _start(
 
 
 def _settled(story: Callable[[], Story]) -> Story:
-    """What is still on its way to the brokers is waited for."""
+    """Return the story once nothing is wrong in it, or the time is up: brokers may not know all
+    yet."""
     last = story()
     deadline = Deadline.after(SETTLING)
     while violations(last) and not deadline.expired:
@@ -202,7 +203,7 @@ def _rise(tapped: TappedCluster) -> None:
 
 
 def _choose(seen: Mapping[Partition, PartitionView]) -> list[Partition]:
-    """Some of either topic; today's script would elect the wrong replica of most of them."""
+    """Choose some of either topic; today's script would elect the wrong replica of most of them."""
     chosen: list[Partition] = []
     for topic in (OLDER, NEWER):
         right = best(topic, SURVIVORS)
@@ -226,7 +227,7 @@ def _which(way: Way, commands: Commands, taken: Iterable[Partition]) -> tuple[st
 def _first_run(
     tapped: TappedCluster, told: Scenario, commands: Commands, asked: tuple[str, ...], spare: str
 ) -> tuple[Finished, bool]:
-    """Its end, and whether the fault met its moment."""
+    """Return how the first run ended, and whether the fault met its moment."""
     held = Held(tapped, told.moment)
     _inject_extras(tapped, told, spare, early=True)
     run = _start(
@@ -264,7 +265,7 @@ def _flags(told: Scenario, directory: Path) -> tuple[str, ...]:
 
 
 def _heal(tapped: TappedCluster, told: Scenario) -> None:
-    """A killed broker may stay dead until the next run."""
+    """Heal all; a killed broker may stay dead until the next run."""
     # Controllers first: without most of them no broker is fenced, and none can register.
     tapped.heal()
     if told.fault is Fault.KILL_BROKER and told.stays_dead:

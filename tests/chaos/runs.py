@@ -39,7 +39,7 @@ class Runs:
         return result
 
     def keep(self, seed: int, target: Path) -> None:
-        """What the run said and wrote, and what the nodes of its cluster printed."""
+        """Keep what the run said and wrote, and what the nodes of its cluster printed."""
         shutil.copytree(self._home(seed), target)
         for output in self._cluster.glob("node-*/output.log"):
             shutil.copyfile(output, target / f"{output.parent.name}.log")

@@ -27,12 +27,13 @@ class Moment(StrEnum):
 
     @property
     def planned(self) -> bool:
-        """The replicas have been looked at."""
+        """Return True when the replicas have been looked at."""
         return self not in (Moment.CONNECTING, Moment.GATHERING)
 
     @property
     def begun(self) -> bool:
-        """The last look before the election is over, and the journal announces it."""
+        """Return True when the last look before the election is over, and the journal announces
+        it."""
         return self.planned and self is not Moment.PROMPT
 
 
@@ -200,11 +201,10 @@ class Scenario:
 
     @property
     def faults(self) -> frozenset[Fault]:
-        """All that happen."""
         return frozenset({self.fault, *(extra.fault for extra in self.extras)})
 
     def hit(self, when_reached: bool) -> frozenset[int]:
-        """Brokers that may not have been seen, for what was done to them."""
+        """Return the brokers that may not have been seen, for what was done to them."""
         early = {e.broker for e in self.extras if e.fault in OF_BROKERS and e.early}
         late = {e.broker for e in self.extras if e.fault in OF_BROKERS}
         own = {self.broker} if self.fault in OF_BROKERS else set()
@@ -221,7 +221,8 @@ assert gcd(_STRIDE, len(COMBINATIONS)) == 1
 
 
 def scenario(seed: int) -> Scenario:
-    """As many seeds in a row as there are combinations of fault and moment have each once."""
+    """Return the scenario of a seed: as many seeds in a row as there are combinations of fault and
+    moment have each once."""
     fault, moment = COMBINATIONS[seed * _STRIDE % len(COMBINATIONS)]
     random = Random(seed)
     (way,) = random.choices(list(_WAYS), list(_WAYS.values()))
@@ -243,7 +244,7 @@ def scenario(seed: int) -> Scenario:
 
 
 def _extras(random: Random, fault: Fault, way: Way) -> tuple[Extra, ...]:
-    """Of each kind one: what is paused twice is resumed once."""
+    """Return one extra of each kind: what is paused twice is resumed once."""
     kinds = [kind for kind in ON_TOP if kind is not fault]
     if fault is Fault.UNLIST:
         # That it lives is seen by its fetching metadata, and nothing else.

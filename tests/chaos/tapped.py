@@ -33,19 +33,19 @@ class TappedCluster:
     _lease: PortLease
 
     def lead_astray(self, broker: int, to: int) -> None:
-        """The address that clients have of the one leads to the other, for new connections."""
+        """Let the address that clients have of the one lead to the other, for new connections."""
         ports = dict(zip(self.cluster.spec.broker_ids, self._lease.ports, strict=True))
         self.clients[broker].lead_to(f"{self.cluster.spec.host}:{ports[to]}")
 
     def unlist(self, broker: int) -> None:
-        """It starts again without the listener by which the tool comes."""
+        """Start it again without the listener by which the tool comes."""
         self.cluster.stop(broker)
         _listen(self.cluster, broker, {"PLAINTEXT": (self.cluster.address(broker),) * 2})
         self.cluster.start({broker})
         self.cluster.wait_until_unfenced({broker})
 
     def list_again(self, broker: int) -> None:
-        """It starts again with that listener."""
+        """Start it again with the listener by which the tool comes."""
         ports = dict(zip(self.cluster.spec.broker_ids, self._lease.ports, strict=True))
         self.cluster.stop(broker)
         _listen(self.cluster, broker, _both(self.cluster, broker, ports[broker], self.clients))
@@ -54,7 +54,7 @@ class TappedCluster:
 
     @classmethod
     def start(cls, directory: Path) -> Self:
-        """The outage, running. Close it when done."""
+        """Return the outage, running. Close it when done."""
         unpack(chaos().saved.archive(), directory)
         cluster = KafkaCluster(directory)
         brokers = cluster.spec.broker_ids
@@ -88,7 +88,8 @@ class TappedCluster:
 
     @property
     def bootstrap_servers(self) -> str:
-        """Through the taps; brokers tell a client that comes this way no other addresses."""
+        """Return addresses through the taps; brokers tell a client that comes this way no
+        others."""
         return ",".join(tap.address for tap in self.clients.values())
 
     def watch(self, *gates: Gate) -> None:
@@ -98,12 +99,12 @@ class TappedCluster:
 
     @property
     def active_controller(self) -> int:
-        """The live one that became it last."""
+        """Return the live one that became it last."""
         live = filter(self.cluster.alive, self.cluster.spec.controller_ids)
         return max(live, key=lambda node: last_led(self.cluster.output(node)))
 
     def heal(self) -> None:
-        """Links carry, whatever was stopped goes on, and the quorum is whole."""
+        """Let links carry, and what was stopped go on; the quorum is whole afterwards."""
         for tap in self._taps:
             tap.mend()
         for node in filter(self.cluster.alive, self.cluster.node_ids):
@@ -122,7 +123,7 @@ class TappedCluster:
 def _lead_through(
     cluster: KafkaCluster, broker: int, port: int, client: Tap, controls: tuple[Tap, ...]
 ) -> None:
-    """A listener of its own for the tool, and the taps as the addresses of the controllers."""
+    """Give the broker a listener for the tool, and the taps as the controllers' addresses."""
     voters = zip(cluster.spec.controller_ids, controls, strict=True)
     names = ("CONTROLLER", "PLAINTEXT", "TAPPED")
     settings = {
@@ -154,6 +155,6 @@ def _listen(cluster: KafkaCluster, broker: int, listeners: Listeners) -> None:
 
 
 def _set(cluster: KafkaCluster, broker: int, settings: Mapping[str, str]) -> None:
-    """Of a property given twice the later counts."""
+    """Set properties of a broker: of one that is given twice the later counts."""
     with (node_directory(cluster.directory, broker) / "server.properties").open("a") as file:
         file.writelines(f"{key}={value}\n" for key, value in settings.items())

@@ -29,7 +29,8 @@ _ITS_METADATA = f"version: 0\ntopic_id: {kafka_uuid(TOPIC_ID)}"
 def log_directory(
     path: Path, broker: int, replicas: Mapping[str, int], cluster: str | None = "c1"
 ) -> Path:
-    """`replicas`: the log end offset of each, by the name of its directory."""
+    """Write a log directory. `replicas`: the log end offset of each, by the name of its
+    directory."""
     path.mkdir(parents=True)
     # Only version 0 may leave the cluster out.
     known = f"version=1\nnode.id={broker}\ncluster.id={cluster}\n"
@@ -77,6 +78,6 @@ def info(*partitions: PartitionInfo, **fields: Any) -> ReplicaInfo:
 
 
 def write_info(path: Path, scan: ReplicaInfo) -> Path:
-    """As scan-log-dirs --output does."""
+    """Write the file as scan-log-dirs --output does."""
     path.write_text(replica_info_json(scan))
     return path

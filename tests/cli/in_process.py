@@ -29,7 +29,7 @@ class Done:
 def invoke(
     name: str, *args: str, cwd: Path | None = None, env: Mapping[str, str] | None = None
 ) -> Done:
-    """env: beside what this process has."""
+    """Run the program. env: beside what this process has."""
     out, err = io.StringIO(), io.StringIO()
     with (
         patch.dict(os.environ, env or {}),
@@ -45,7 +45,7 @@ def invoke(
 
 
 def commands() -> Iterator[tuple[str, Any]]:
-    """(its words, the command) of each, prepared as it runs."""
+    """Yield (its words, the command) of each, prepared as it runs."""
     for name in (RECOVERY, ELECTION):
         yield from _below(name, prepared(name))
 

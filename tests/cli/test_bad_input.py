@@ -47,13 +47,13 @@ class Running:
 
     @property
     def changes(self) -> int:
-        """Requests so far that change something."""
+        """Return the number of requests so far that change something."""
         return sum(len(rule.requests) for rule in self.changing)
 
 
 @pytest.fixture(scope="module")
 def running() -> Iterator[Running]:
-    """orders-0 has no leader; broker 1 is dead."""
+    """Yield a cluster in which orders-0 has no leader, for broker 1 is dead."""
     with Cluster(Options(brokers=2)) as cluster:
         cluster.create_topic("orders", assignment=[(1,)])
         cluster.kill(1)
@@ -64,7 +64,7 @@ def running() -> Iterator[Running]:
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A working directory with what can be right, and what can be taken for it."""
+    """Return a working directory with what can be right, and what can be taken for it."""
     here = tmp_path_factory.mktemp("place")
     log_directory(here / "disk", 1, {"orders-0": 5})
     log_directory(here / "nameless", 1, {"orders-0": 5}, cluster=None)
@@ -88,7 +88,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _rows(given: str, place: Path, running: Running, home: Path) -> Iterator[str]:
-    """What is said of each."""
+    """Carry out the lines, and yield each command with what is said of it."""
     for line in given.splitlines():
         kind, _, rest = line.partition(" ")
         if kind == "write":
@@ -118,7 +118,7 @@ def _row(line: str, place: Path, running: Running, home: Path) -> str:
 
 
 def _tree(place: Path) -> dict[str, tuple[int, int]]:
-    """Size and time of change of everything, by name."""
+    """Return size and time of change of everything, by name."""
     found = ((str(path), path.lstat()) for path in place.rglob("*"))
     return {name: (status.st_size, status.st_mtime_ns) for name, status in found}
 

@@ -57,7 +57,7 @@ class Running:
         return ask(self.socket, " ".join(words), TIMEOUT)
 
     def end(self, number: int) -> tuple[int, str]:
-        """The exit code and stderr."""
+        """Send the signal, and return the exit code and stderr."""
         self.process.send_signal(number)
         _, said = self.process.communicate(timeout=TIMEOUT)
         return self.process.returncode, said

@@ -18,7 +18,7 @@ COMMANDS = dict(commands())
 
 
 def _variables(words: str, flag: str) -> list[str]:
-    """By the rule, in words of the test's own."""
+    """Return the variables of a flag by the rule, in words of the test's own."""
     below = words.removeprefix("kafka-unclean-recovery").removeprefix("kafka-").split()
     named = [PREFIX, *below, flag.removeprefix("--")]
     own = "_".join(named).upper().replace("-", "_")

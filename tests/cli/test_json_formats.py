@@ -36,7 +36,7 @@ Said = dict[str, list[Any]]
 
 @contextmanager
 def _emulator(place: Path) -> Iterator[str]:
-    """Its first line."""
+    """Yield the first line of an emulator."""
     flags = ("--scenario", str(SCENARIO), "--data-dir", "data", "--format", "json")
     process = subprocess.Popen(
         command_line(MODULE, "emulator", *flags),
@@ -122,7 +122,7 @@ def _stops(place: Path, where: tuple[str, ...], run: Callable[..., Any], found: 
 
 
 def _metadata_quorum(place: Path, run: Callable[..., Any], found: Said) -> None:
-    """The controllers of these disks are gone, and no new one is started."""
+    """Plan for a quorum that is gone, whose disks are here; no new controller is started."""
     for node in (1, 2):
         write_node(place / "disks", node, static_log())
     run(RECOVERY, "quorum", "inspect", "disks")
@@ -134,14 +134,14 @@ def _metadata_quorum(place: Path, run: Callable[..., Any], found: Said) -> None:
 
 
 def _approved(plan: dict[str, Any]) -> str:
-    """As somebody else writes it, on a terminal."""
+    """Return the approval as somebody else writes it, on a terminal."""
     signed = (plan["digest"], plan["cluster_id"], "somebody else", plan["created_at"])
     return approval_json(Approval(*signed))
 
 
 def _cut(journal: Path, event: str) -> None:
-    """As if the run had died right after that line, an hour ago: nothing is waited for any more.
-    Both clocks say so: what was sent is waited for by that of the boot."""
+    """Cut the journal as if the run had died right after that line, an hour ago by both clocks:
+    what was sent is waited for by that of the boot, and so nothing is any more."""
     lines = [json.loads(line) for line in journal.read_text().splitlines()]
     last = next(n for n, line in enumerate(lines) if line["event"] == event)
     for line in lines[: last + 1]:

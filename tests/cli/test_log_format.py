@@ -26,7 +26,7 @@ from tests.cli.run import RECOVERY as MODULE
 
 
 def _lines(stderr: str) -> list[dict[str, Any]]:
-    """Each with the three fields, and a time with its offset from UTC."""
+    """Return the lines, each with the three fields, and a time with its offset from UTC."""
     found = [json.loads(line) for line in stderr.splitlines()]
     for line in found:
         assert line.keys() == {"at", "command", "message"}
@@ -122,7 +122,7 @@ def test_a_signal_is_told_as_an_object(tmp_path: Path) -> None:
 
 
 def _on_a_terminal(args: list[str], cwd: Path, env: dict[str, str]) -> str:
-    """All that a terminal would get."""
+    """Return all that a terminal would get."""
     ours, theirs = pty.openpty()
     with subprocess.Popen(
         command_line(MODULE, *args), stdin=theirs, stdout=theirs, stderr=theirs, cwd=cwd, env=env

@@ -24,7 +24,8 @@ FLAGS = ("--metrics-file", "run.prom")
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Cluster]:
-    """Of orders-0 only a stale replica lives; the dead may hold more. spare-0 has its leader."""
+    """Yield a cluster: of orders-0 only a stale replica lives; the dead may hold more. spare-0 has
+    its leader."""
     with Cluster(Options(brokers=3)) as made:
         made.create_topic("orders", assignment=[(1, 2)])
         made.create_topic("spare", assignment=[(3,)])
@@ -39,7 +40,7 @@ def cluster() -> Iterator[Cluster]:
 
 
 def _read(path: Path) -> dict[str, float]:
-    """Values by name, with the labels but for the command's, which all have."""
+    """Return values by name, with the labels but for the command's, which all have."""
     text = path.read_text()
     found = {}
     for family in text_string_to_metric_families(text):

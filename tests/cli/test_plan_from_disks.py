@@ -17,7 +17,7 @@ from tests.cli.run import RECOVERY, run
 
 @pytest.fixture
 def scan(tmp_path: Path) -> Path:
-    """orders-0 and orders-1, which broker 2 knows most of, and led last."""
+    """Return a scan of orders-0 and orders-1, which broker 2 knows most of, and led last."""
     return write_info(
         tmp_path / "info.json",
         info(

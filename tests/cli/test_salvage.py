@@ -53,7 +53,7 @@ class Home:
 
     @property
     def saved(self) -> set[str]:
-        """The files, by their paths in it."""
+        """Return the files, by their paths in it."""
         root = self.directory / "saved"
         return {str(path.relative_to(root)) for path in root.rglob("*") if path.is_file()}
 
@@ -68,7 +68,7 @@ class Home:
         return Done(code, *self.capture.readouterr())
 
     def process(self, before: str, *words: str) -> subprocess.CompletedProcess[str]:
-        """The command in a process of its own, after some lines of Python."""
+        """Run the command in a process of its own, after some lines of Python."""
         argv = ["kafka-unclean-recovery", "salvage", *WORDS, *words]
         code = f"import sys; sys.argv = {argv!r}\n{before}\n{main_of(RECOVERY)}"
         return subprocess.run(
@@ -85,7 +85,7 @@ class Home:
 def home(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Home:
-    """Broker 1 holds five records beyond the plan's leader."""
+    """Return a home in which broker 1 holds five records beyond the plan's leader."""
     disk(tmp_path / "disks", {0: numbered(0, 10) + numbered(10, 5)})
     (tmp_path / "plan.json").write_text(plan_text())
     monkeypatch.chdir(tmp_path)

@@ -40,7 +40,7 @@ class Home:
         Path("info.json").write_text(replica_info_json(info))
 
     def change(self, how: Callable[[Any, Any], object]) -> None:
-        """how: is given the file, and what it says of broker 3's replica."""
+        """Change the scan. how: is given the file, and what it says of broker 3's replica."""
         document = json.loads(Path("info.json").read_text())
         logs = {log["broker"]: log for log in document["partitions"][0]["replica_logs"]}
         how(document, logs[3])

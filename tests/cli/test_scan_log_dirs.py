@@ -24,7 +24,7 @@ from tests.real.waiting import wait_until
 
 @pytest.fixture
 def disks(tmp_path: Path) -> Path:
-    """Of two brokers."""
+    """Return the disks of two brokers."""
     log_directory(tmp_path / "disks" / "b1", 1, {"orders-0": 5, "orders-1": 2, "carts-0": 1})
     log_directory(tmp_path / "disks" / "b2", 2, {"orders-0": 7})
     return tmp_path / "disks"
@@ -35,7 +35,7 @@ def _scan(*args: object) -> subprocess.CompletedProcess[str]:
 
 
 def _ends(document: Any) -> dict[str, dict[int, int | None]]:
-    """Log end offsets by broker, by partition."""
+    """Return log end offsets by broker, by partition."""
     return {
         f"{row['topic']}-{row['partition']}": {
             log["broker"]: log["log_end_offset"] for log in row["replica_logs"]
@@ -196,7 +196,7 @@ class OnTerminal:
         return self.shown
 
     def finish(self) -> str:
-        """Stdout."""
+        """Return stdout once the process has ended."""
         stdout, _ = self.process.communicate(timeout=30)
         self._read()
         return stdout
@@ -219,7 +219,7 @@ def on_terminal(args: Sequence[str]) -> Iterator[OnTerminal]:
 
 @pytest.fixture
 def endless(tmp_path: Path) -> Path:
-    """100 GiB to read, all of it the same 64 MiB: far more than a test waits for."""
+    """Return a disk of 100 GiB, all of it the same 64 MiB: far more than a test waits for."""
     disk = log_directory(tmp_path / "endless", 1, {"orders-0": 1})
     first = disk / "orders-0" / SEGMENT
     with first.open("wb") as segment:

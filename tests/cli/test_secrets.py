@@ -43,7 +43,7 @@ class Home:
         return self.directory / "work"
 
     def config(self, changed: Mapping[str, str | None]) -> Path:
-        """The client file that works, with other values; None leaves a key out."""
+        """Write the client file that works, with other values; None leaves a key out."""
         papers = Papers(self.directory)
         settings: dict[str, str | None] = {
             **WAY.java(papers),
@@ -152,7 +152,7 @@ def _secrets_in(*texts: str) -> list[str]:
 
 
 def _left(home: Home) -> list[str]:
-    """What is in every file that a command wrote."""
+    """Return what is in every file that a command wrote."""
     return [path.read_bytes().decode("latin-1") for path in home.work.rglob("*") if path.is_file()]
 
 

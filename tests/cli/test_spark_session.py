@@ -20,7 +20,7 @@ from kafka_unclean_recovery.spark import session
 
 @contextmanager
 def _that_is_interrupted(_: str | None, __: Mapping[str, str]) -> Iterator[str]:
-    """Somebody presses Ctrl-C right then."""
+    """Yield a session while somebody presses Ctrl-C."""
     os.kill(os.getpid(), signal.SIGINT)
     yield "spark"
 

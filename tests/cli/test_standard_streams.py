@@ -60,7 +60,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _run(place: Path, args: Sequence[str], stream: str, how: str) -> tuple[int, str]:
-    """(its exit code, what the other stream got)."""
+    """Return (its exit code, what the other stream got)."""
     make = BROKEN[how]
     bad = None if make is None else make()
     number = 1 if stream == "stdout" else 2

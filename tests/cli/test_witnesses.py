@@ -23,8 +23,8 @@ HELD, MORE = 10, 5
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Cluster]:
-    """Broker 2 lives and holds 10 records of each partition; 1 is dead and went on to 15 of
-    partition 0, which groups have read."""
+    """Yield a cluster: broker 2 lives and holds 10 records of each partition; 1 is dead and went on
+    to 15 of partition 0, which groups have read."""
     with Cluster(Options(brokers=3)) as cluster:
         cluster.create_topic(TOPIC, assignment=[[1, 2]] * 2)
         for partition in (0, 1):

@@ -49,7 +49,7 @@ class Identity:
 
 
 def authority(name: str = "authority") -> Identity:
-    """A CA without a keyUsage extension, as old company CAs are."""
+    """Return a CA without a keyUsage extension, as old company CAs are."""
     key = ec.generate_private_key(ec.SECP256R1())
     builder = _builder(name, name, key)
     builder = builder.add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
@@ -64,7 +64,7 @@ def issue(
     name: str = "node",
     days: float = 1,
 ) -> Identity:
-    """days: for which it is valid from now on."""
+    """Issue a certificate. days: for which it is valid from now on."""
     key = ec.generate_private_key(ec.SECP256R1())
     common_name = issuer.certificate.subject.get_attributes_for_oid(NameOID.COMMON_NAME)[0].value
     builder = _builder(name, str(common_name), key, days)
@@ -83,7 +83,8 @@ def issue(
 def server_context(
     identity: Identity, clients: Identity | None = None, version: ssl.TLSVersion | None = None
 ) -> ssl.SSLContext:
-    """A listener's side; `clients` is the authority of the client certificates it demands."""
+    """Return a listener's side; `clients` is the authority of the client certificates it
+    demands."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     if version is not None:
         context.maximum_version = version

@@ -49,12 +49,12 @@ class Received(NamedTuple):
 
 
 def soon() -> Deadline:
-    """For stalls: passes while the test waits."""
+    """Return a deadline for stalls: it passes while the test waits."""
     return Deadline.after(0.2)
 
 
 def ample() -> Deadline:
-    """For answers: never passes in a test that works."""
+    """Return a deadline for answers: it never passes in a test that works."""
     return Deadline.after(30)
 
 
@@ -87,7 +87,7 @@ def in_loop(test: Callable[P, Coroutine[Any, Any, None]]) -> Callable[P, None]:
 
 @contextlib.asynccontextmanager
 async def listening(behaviour: Behaviour, tls: ssl.SSLContext | None = None) -> AsyncIterator[int]:
-    """The port, on 127.0.0.1, of a node that treats each connection so."""
+    """Yield the port, on 127.0.0.1, of a node that treats each connection so."""
     tasks: set[asyncio.Task[None]] = set()
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -114,7 +114,8 @@ async def listening(behaviour: Behaviour, tls: ssl.SSLContext | None = None) -> 
 
 @contextlib.contextmanager
 def refusing_handshakes(tls: ssl.SSLContext) -> Iterator[int]:
-    """The port of a node whose TLS fails, saying why: asyncio's servers never send the alert."""
+    """Yield the port of a node whose TLS fails, saying why: asyncio's servers never send the
+    alert."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         thread = threading.Thread(target=_refuse_one_handshake, args=(server, tls))
         thread.start()
@@ -139,24 +140,24 @@ def _refuse_one_handshake(server: socket.socket, tls: ssl.SSLContext) -> None:
 
 
 async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Accepts, reads and never says a word."""
+    """Accept, read and never say a word."""
     while await reader.read(65536):
         pass
 
 
 async def deaf(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Half-open: takes nothing from its socket any more."""
+    """Stay half-open: take nothing from the socket any more."""
     writer.transport.pause_reading()  # type: ignore[attr-defined]
     await asyncio.Event().wait()
 
 
 async def hanging_up(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Closes as soon as something arrives."""
+    """Close as soon as something arrives."""
     await reader.read(1)
 
 
 def saying(text: bytes) -> Behaviour:
-    """Answers whatever arrives with these bytes, then stays silent."""
+    """Return a node that answers whatever arrives with these bytes, then stays silent."""
 
     async def behave(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.read(1)

@@ -17,7 +17,7 @@ PARTITIONS = [TopicPartition("orders", number) for number in range(3)]
 
 
 def _failing_at(number: int, kind: FailureKind) -> dict[TopicPartition, int]:
-    """What is found where each answer has one partition, and one of the requests fails."""
+    """Return what is found where each answer has one partition, and one of the requests fails."""
     asked: list[Sequence[TopicPartition]] = []
     found: dict[TopicPartition, int] = {}
 

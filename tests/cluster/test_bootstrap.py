@@ -28,7 +28,7 @@ from .test_sasl import guarded
 
 
 def after_all_answers() -> Deadline:
-    """For a stall beside answers: on a busy machine those take their time."""
+    """Return a deadline for a stall beside answers, which take their time on a busy machine."""
     return Deadline.after(3)
 
 

@@ -282,7 +282,7 @@ async def test_a_node_that_hangs_up_on_a_request() -> None:
 
 
 def broken_answers() -> dict[str, bytes]:
-    """Bytes that follow ApiVersions in place of an answer to request 2."""
+    """Return bytes that follow ApiVersions in place of an answer to request 2."""
     whole = framed(
         MetadataResponse(version=12, brokers=[], cluster_id="x" * 50, controller_id=1, topics=[]), 2
     )
@@ -377,8 +377,8 @@ async def test_a_request_to_a_node_that_stopped_reading_ends_at_the_deadline() -
 
 
 def answering(answer: Callable[[int, int], bytes]) -> Behaviour:
-    """Tells that it speaks Metadata, Fetch and DescribeLogDirs, and answers whatever is asked with
-    what `answer` makes of (api key, correlation id)."""
+    """Return a node that tells that it speaks Metadata, Fetch and DescribeLogDirs, and answers
+    whatever is asked with what `answer` makes of (api key, correlation id)."""
 
     async def behave(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         versions = Kafka(versions=VERSIONS | {1: (12, 12), 35: (4, 4)})._api_versions(3)

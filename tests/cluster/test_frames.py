@@ -110,7 +110,7 @@ LOG_DIRS = Message(DESCRIBE_LOG_DIRS, {"topics": None})
 
 
 def log_dirs(topics: bytes, count: int, tags: bytes = b"\0") -> bytes:
-    """An answer of version 4 with one directory of these topics."""
+    """Return an answer of version 4 with one directory of these topics."""
     head = b"\0\0\0\1\0" + struct.pack(">ih", 0, 0) + b"\2\0\0\2d"
     return head + _varint(count + 1) + topics + struct.pack(">qq", 1, 1) + b"\0" + tags
 
@@ -145,7 +145,8 @@ def test_a_large_answer_that_is_in_order_is_read() -> None:
 
 
 def _metadata(topics: int, partitions: int) -> bytes:
-    """An answer of version 12 about so many topics of so many partitions on three brokers each."""
+    """Return an answer of version 12 about so many topics of so many partitions on three brokers
+    each."""
     partition = {
         "error_code": 0,
         "leader_id": 1,
@@ -196,5 +197,5 @@ def test_what_a_cluster_takes_is_counted_as_it_is_read() -> None:
 
 
 def _topic(frame: bytes) -> Any:
-    """The first one of an answer about some."""
+    """Return the first topic of an answer about some."""
     return answer_reader(METADATA, 12, EACH_TOPIC)(bytes(frame), 5)[0]["topics"][0]

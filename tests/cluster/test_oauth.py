@@ -36,7 +36,7 @@ MODULE = f"{PACKAGE}OAuthBearerLoginModule required"
 
 
 def settings(url: str = "", options: str = "", **more: str) -> dict[str, str]:
-    """Keys of `more` with underscores for dots."""
+    """Return settings; in keys of `more` underscores stand for dots."""
     return {
         "security.protocol": "SASL_PLAINTEXT",
         "sasl.mechanism": "OAUTHBEARER",
@@ -48,7 +48,7 @@ def settings(url: str = "", options: str = "", **more: str) -> dict[str, str]:
 
 
 def granted(port: int, more: str = "", scheme: str = "https") -> dict[str, str]:
-    """With client credentials, and trust in AUTHORITY."""
+    """Return settings with client credentials, and trust in AUTHORITY."""
     trust = AUTHORITY.certificate_pem.replace("\n", "\\n")
     options = f'clientId="me" clientSecret="{SECRET}" ssl.truststore.certificates="{trust}"'
     return settings(f"{scheme}://127.0.0.1:{port}/token", f"{options} {more}")

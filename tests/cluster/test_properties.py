@@ -77,7 +77,7 @@ def test_any_text_parses_or_is_refused(text: str) -> None:
 
 
 def _store(text: str) -> str:
-    """As java.util.Properties.store() writes it, every blank escaped."""
+    """Return the text as java.util.Properties.store() writes it, every blank escaped."""
     units = text.encode("utf-16-be")
     codes = [int.from_bytes(units[at : at + 2], "big") for at in range(0, len(units), 2)]
     return "".join(_store_unit(code) for code in codes)

@@ -195,7 +195,7 @@ async def test_nothing_is_logged(mechanism: str, caplog: pytest.LogCaptureFixtur
 
 
 def server_first(message: str) -> Callable[[], Login]:
-    """A server whose first message is this, with {nonce} for the client's."""
+    """Return a server whose first message is this, with {nonce} for the client's."""
 
     def login(token: bytes) -> bytes:
         nonce = token.decode().partition("r=")[2].partition(",")[0]

@@ -32,7 +32,7 @@ JAAS = (
 
 
 def configured(**properties: str) -> ClientConfig:
-    """Keys with underscores for dots."""
+    """Return the configuration; in keys underscores stand for dots."""
     return client_config(_dotted(properties), "client.properties")
 
 
@@ -50,7 +50,7 @@ def _dotted(properties: dict[str, str]) -> dict[str, str]:
 
 
 def one_line(pem: str) -> str:
-    """As continued lines of a properties file collapse."""
+    """Return the PEM text as continued lines of a properties file collapse."""
     return " ".join(pem.split("\n"))
 
 
@@ -287,7 +287,7 @@ def test_a_jks_store_is_answered_with_the_command_that_converts_it(
 
 @pytest.fixture(scope="module")
 def java_stores(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """identity.p12 and trust.p12, made by keytool."""
+    """Return the directory of identity.p12 and trust.p12, made by keytool."""
     where = tmp_path_factory.mktemp("stores")
     (where / "ca.pem").write_text(AUTHORITY.certificate_pem)
     opened = ("-storetype", "PKCS12", "-storepass", "sesame", "-noprompt")

@@ -33,7 +33,7 @@ TLS_VERSIONS = [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3]
 
 
 def config(trusted: Identity = AUTHORITY, **properties: str) -> ClientConfig:
-    """Keys with underscores for dots."""
+    """Return the configuration; in keys underscores stand for dots."""
     return client_config(
         {
             "security.protocol": "SSL",

@@ -43,7 +43,7 @@ class KafkaImage:
 
 
 def kafka_image(host: str) -> KafkaImage:
-    """An image that the engine at this DOCKER_HOST has now.
+    """Return an image that the engine at this DOCKER_HOST has now.
 
     One that was asked for by KAFKA_IMAGE is had or fails; only the default has a substitute.
     """
@@ -62,7 +62,7 @@ def kafka_image(host: str) -> KafkaImage:
 
 
 def _pull(client: docker.DockerClient, name: str) -> str | None:
-    """What prevents it, if anything does."""
+    """Return what prevents it, if anything does."""
     try:
         client.images.get(name)
     except ImageNotFound:
@@ -74,7 +74,7 @@ def _pull(client: docker.DockerClient, name: str) -> str | None:
 
 
 def built_image() -> Path:
-    """Its files as a tar file, for `docker import`."""
+    """Return its files as a tar file, for `docker import`."""
     release = _release()
     name = "-".join(("kafka", VERSION, release, *PACKAGES))
     return made_once(CACHE / "containers" / f"{name}.tar", lambda made: _build(release, made))
@@ -96,14 +96,14 @@ def _build(release: str, tar: Path) -> None:
 
 
 def _release() -> str:
-    """The code name of this Debian."""
+    """Return the code name of this Debian."""
     lines = Path("/etc/os-release").read_text().splitlines()
     (name,) = [line.partition("=")[2] for line in lines if line.startswith("VERSION_CODENAME=")]
     return name
 
 
 def _mirror(release: str) -> str:
-    """Where apt gets this release from."""
+    """Return where apt gets this release from."""
     listed = _run("apt-get", "indextargets", "--format", "$(CODENAME) $(COMPONENT) $(REPO_URI)")
     for line in listed.splitlines():
         codename, component, uri = line.split()

@@ -30,7 +30,7 @@ TIMEOUT = 60.0
 def running(
     image: str, network: OwnNetwork, directory: Path, *, secured: bool = False
 ) -> Iterator[KafkaCluster]:
-    """A new cluster, of which nothing is left afterwards but the directory."""
+    """Yield a new cluster, of which nothing is left afterwards but the directory."""
     spec = ClusterSpec(
         VERSION,
         new_uuid(),
@@ -49,7 +49,7 @@ def running(
 
 
 def emptied(cluster: KafkaCluster) -> KafkaCluster:
-    """All nodes run, and there are no topics, whatever was done to it."""
+    """Return the cluster with all nodes running and no topics, whatever was done to it."""
     for node in filter(cluster.alive, cluster.node_ids):
         cluster.resume(node)
     cluster.start()
@@ -67,7 +67,7 @@ def emptied(cluster: KafkaCluster) -> KafkaCluster:
 
 
 def in_outage(cluster: KafkaCluster, outage: Outage) -> KafkaCluster:
-    """As tests.real.outages.restore gives it."""
+    """Return the cluster as tests.real.outages.restore gives it."""
     outage.recipe(emptied(cluster))
     cluster.start(outage.survivors)
     cluster.wait_until_partitions(TOPIC, lambda seen: seen.offline, TIMEOUT)

@@ -24,7 +24,7 @@ HERE = Path(__file__).parent
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """The version is that of the image, and a parameter that makes a cluster is tried once."""
+    """Take the image's version, and try a parameter that makes a cluster once."""
     ours = [item for item in items if HERE in item.path.parents]
     for item in ours:
         item.add_marker(pytest.mark.containers)
@@ -82,7 +82,7 @@ def cluster(
 def secured_cluster(
     image: KafkaImage, network: OwnNetwork, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[KafkaCluster]:
-    """In the outage of tests.real.faults.secured."""
+    """Yield a cluster in the outage of tests.real.faults.secured."""
     directory = tmp_path_factory.mktemp("cluster")
     with clusters.running(image.name, network, directory, secured=True) as found:
         yield clusters.in_outage(found, secured())
@@ -90,13 +90,13 @@ def secured_cluster(
 
 @pytest.fixture
 def new_cluster(cluster: KafkaCluster) -> KafkaCluster:
-    """Four brokers that run, with nothing on them."""
+    """Return four brokers that run, with nothing on them."""
     return clusters.emptied(cluster)
 
 
 @pytest.fixture
 def restored(cluster: KafkaCluster) -> Callable[[Outage], KafkaCluster]:
-    """`restored(outage)` is made on the spot."""
+    """Return `restored(outage)`, which is made on the spot."""
     return lambda outage: clusters.in_outage(cluster, outage)
 
 
@@ -107,7 +107,7 @@ def cli(tmp_path: Path) -> Cli:
 
 @pytest.fixture
 def commands(tmp_path: Path) -> Iterator[Commands]:
-    """Our commands, to be watched; what still runs at the end of the test is killed."""
+    """Yield our commands, to be watched; what still runs at the end of the test is killed."""
     started = Commands(tmp_path)
     yield started
     started.close()

@@ -35,7 +35,7 @@ class NoEngineError(Exception):
 
 @contextmanager
 def engine() -> Iterator[str]:
-    """The DOCKER_HOST of an engine: the one that is set, or that of this machine."""
+    """Yield the DOCKER_HOST of an engine: the one that is set, or that of this machine."""
     if named := os.environ.get("DOCKER_HOST"):
         yield named
     elif _answers(SYSTEM_SOCKET):
@@ -51,7 +51,8 @@ def engine() -> Iterator[str]:
 
 
 def _answers(path: Path) -> bool:
-    """Docker's client leaves a socket open whose connection was refused, so we ask first."""
+    """Return whether an engine answers. We ask first, for Docker's client leaves a socket open
+    whose connection was refused."""
     with socket.socket(socket.AF_UNIX) as probe:
         try:
             probe.connect(str(path))
@@ -92,7 +93,7 @@ def _private_engine() -> Iterator[str]:
 
 
 def _unmount_below(directory: Path) -> None:
-    """A container on the host's network leaves the name of that mounted."""
+    """Unmount what is mounted there: a container on the host's network leaves that of its name."""
     mounted = [line.split()[1] for line in Path("/proc/self/mounts").read_text().splitlines()]
     for path in reversed(mounted):
         if directory in Path(path).parents:

@@ -22,7 +22,7 @@ def host_name(node: int) -> str:
 
 
 def overrides(spec: ClusterSpec, ports: ClusterPorts, directory: Path, node: int) -> dict[str, str]:
-    """The last line that names a key counts."""
+    """Return the properties that differ; the last line that names a key counts."""
     voters = (f"{id_}@{host_name(id_)}:{ports.listener[id_]}" for id_ in spec.controller_ids)
     settings = {"controller.quorum.voters": ",".join(voters)}
     if node in spec.controller_ids:
@@ -48,7 +48,7 @@ def _broker(spec: ClusterSpec, ports: ClusterPorts, node: int) -> dict[str, str]
 
 
 def _secured(spec: ClusterSpec, directory: Path) -> dict[str, str]:
-    """Brokers log in to each other as they do without containers."""
+    """Return the properties by which brokers log in to each other as without containers."""
     if not spec.secured:
         return {}
     theirs = security.server_properties(directory, broker=True)

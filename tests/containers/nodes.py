@@ -47,10 +47,10 @@ class OwnNetwork:
     subnet: str
 
     def addresses(self, nodes: Iterable[int]) -> dict[str, str]:
-        """By host name. The first address is the host's.
+        """Return the addresses by host name. The first address is the host's.
 
-        Known ahead, and whether a node lives or not: a name server answers for the living only,
-        and keeps whoever asks for the dead waiting.
+        They are known ahead, and whether a node lives or not: a name server answers for the living
+        only, and keeps whoever asks for the dead waiting.
         """
         free = ipaddress.ip_network(self.subnet).hosts()
         next(free)
@@ -59,7 +59,7 @@ class OwnNetwork:
 
 @contextmanager
 def own_network() -> Iterator[OwnNetwork]:
-    """A network whose ports are published on the loopback, and whose addresses we assign.
+    """Yield a network whose ports are published on the loopback, and whose addresses we assign.
 
     The engine chooses the subnet: it knows which are free.
     """
@@ -105,7 +105,7 @@ class NodeContainers:
         ports: ClusterPorts,
         directory: Path,
     ) -> NodeContainers:
-        """Says to each node's server.properties what its network is."""
+        """Return the nodes, each with its network in its server.properties."""
         nodes = (*spec.controller_ids, *spec.broker_ids)
         (directory / "log4j.properties").write_text(LOG4J)
         for node in nodes:
@@ -139,7 +139,7 @@ class NodeContainers:
         self._running[node] = container
 
     def alive(self, node: int) -> bool:
-        """It has not ended; a paused one is alive."""
+        """Return True until it has ended; a paused one is alive."""
         return self._status(node) in ("created", "running", "paused")
 
     def responsive(self, node: int) -> bool:
@@ -156,7 +156,7 @@ class NodeContainers:
         self._running.pop(node).stop()
 
     def kill_all(self) -> None:
-        """One right after the other, and thrown away only then."""
+        """Kill one right after the other, and only then throw them away."""
         for node in self._running:
             self._signal(node, "SIGKILL")
         for node in tuple(self._running):
@@ -193,7 +193,7 @@ class NodeContainers:
         return (self.ports.listener[node], *(() if mtls is None else (mtls,)))
 
     def _command(self, node: int) -> list[str]:
-        """For a shell. Formats first what is new, and then becomes the node."""
+        """Return the command for a shell, which formats what is new, and then becomes the node."""
         log4j = f"-Dlog4j.configuration=file:{self.directory}/log4j.properties"
         logging = ("-Dlog4j2.level=INFO", log4j, *NODE_LOGGING)
         java = ["java", f"-Xmx{self.spec.heap_mb}m", *JVM_OPTIONS, *logging, "-cp", CLASS_PATH]

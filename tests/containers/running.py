@@ -14,7 +14,7 @@ from tests.real.cli import Finished
 
 
 def run(host: str, image: str, command: Sequence[str], **options: Any) -> Finished:
-    """Wait for its end; options are those of docker.containers.create."""
+    """Run a container to its end; options are those of docker.containers.create."""
     with running(host, image, command, **options) as container:
         code = container.wait(timeout=TIMEOUT)["StatusCode"]
         stdout, stderr = container.logs(stderr=False), container.logs(stdout=False)
@@ -23,7 +23,7 @@ def run(host: str, image: str, command: Sequence[str], **options: Any) -> Finish
 
 @contextmanager
 def running(host: str, image: str, command: Sequence[str], **options: Any) -> Iterator[Container]:
-    """A container that is removed at the end, whatever it does then."""
+    """Yield a container that is removed at the end, whatever it does then."""
     client = docker.DockerClient(host, timeout=TIMEOUT)
     try:
         container = client.containers.create(image, list(command), **options)

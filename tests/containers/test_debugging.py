@@ -47,7 +47,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def broker(docker_host: str, image: KafkaImage, data: Path) -> Iterator[str]:
-    """A container with a broker's user and disk; its process does nothing."""
+    """Yield a container with a broker's user and disk; its process does nothing."""
     options = {"entrypoint": "sleep", "user": BROKER, "network_mode": "none"}
     volumes = [f"{data}:{DATA}"]
     with running(docker_host, image.name, ["600"], volumes=volumes, **options) as container:

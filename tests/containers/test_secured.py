@@ -24,7 +24,7 @@ from tests.real.watching import Commands, outcomes
 
 @pytest.fixture
 def guarded(secured_cluster: KafkaCluster) -> Trouble:
-    """The outage behind an authoriser, and an online topic nobody was given rights on."""
+    """Return the outage behind an authoriser, and an online topic nobody was given rights on."""
     found = Trouble(secured_cluster)
     found.heal()
     if HIDDEN not in found.cluster.view(3).topics:

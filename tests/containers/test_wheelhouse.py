@@ -34,7 +34,7 @@ kafka-elect-leaders --version
 
 @pytest.fixture(scope="module")
 def debian(docker_host: str, image: KafkaImage) -> str:
-    """An image with Python and its venv, and with no package of Python."""
+    """Return an image with Python and its venv, and with no package of Python."""
     if not image.pulled:
         told = run(docker_host, image.name, ["--version"], entrypoint="python3").stdout
         if not told.startswith("Python {}.{}.".format(*sys.version_info)):
@@ -50,7 +50,7 @@ def debian(docker_host: str, image: KafkaImage) -> str:
 
 @pytest.fixture(scope="module")
 def brought(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A directory with the archive of `make wheelhouse` and its checksum."""
+    """Return a directory with the archive of `make wheelhouse` and its checksum."""
     directory = tmp_path_factory.mktemp("dist")
     make("wheelhouse", directory)
     (archive,) = directory.glob("*.tar.gz")
@@ -60,7 +60,8 @@ def brought(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _installation() -> str:
-    """What docs/air-gapped.md has the reader type on the host, for the Python of these wheels."""
+    """Return what docs/air-gapped.md has the reader type on the host, for the Python of these
+    wheels."""
     text = (ROOT / "docs" / "air-gapped.md").read_text()
     (block,) = re.findall(r"(?m)^    sha256sum --check wheelhouse.*\n(?:    .*\n)+", text)
     return re.sub(r"-cp\d+-\w+\.tar", "-*.tar", block)

@@ -21,9 +21,9 @@ CERTIFICATES = "etc/ssl/certs/ca-certificates.crt"
 
 
 def build(host: str, kafka: KafkaImage) -> str:
-    """Its name, on the engine at this DOCKER_HOST.
+    """Build the image on the engine at this DOCKER_HOST, and return its name.
 
-    On its own base where that can be pulled, else on Kafka's image, which was built then.
+    It is on its own base where that can be pulled, else on Kafka's image, which was built then.
     """
     client = docker.DockerClient(host, timeout=TIMEOUT)
     sources = " ".join(COPIED.findall((ROOT / DOCKERFILE).read_text())).split()
@@ -48,7 +48,7 @@ def build(host: str, kafka: KafkaImage) -> str:
 
 
 def user(host: str, name: str) -> str:
-    """Whom the image runs as: UID:GID."""
+    """Return whom the image runs as: UID:GID."""
     client = docker.DockerClient(host)
     try:
         found: str = client.images.get(name).attrs["Config"]["User"]
@@ -58,7 +58,7 @@ def user(host: str, name: str) -> str:
 
 
 def trusting(client: docker.DockerClient, image: str) -> str:
-    """The same, but pip trusts in it whom it trusts on this machine."""
+    """Return an image in which pip trusts whom it trusts on this machine."""
     container = client.containers.create(image, "true")  # Never started.
     try:
         container.put_archive("/", _tar(Path("/"), (CERTIFICATES,)))

@@ -54,7 +54,7 @@ JOURNAL = [
 
 
 def changed(value: Any) -> Iterator[Any]:
-    """The value with each part of it replaced by each odd one, and left out."""
+    """Yield the value with each part of it replaced by each odd one, and left out."""
     if isinstance(value, dict):
         for key, part in value.items():
             yield {k: v for k, v in value.items() if k != key}
@@ -67,7 +67,7 @@ def changed(value: Any) -> Iterator[Any]:
 
 
 def _signed(document: Any) -> Any:
-    """With the digest that it should have: it keeps out slips, and nobody who means it."""
+    """Return the document with its right digest: it keeps out slips, and nobody who means it."""
     if "digest" in document and isinstance(document["digest"], str):
         document["digest"] = plan_digest(document)
     return document

@@ -124,7 +124,7 @@ def test_partitions_are_sorted_whatever_order_they_come_in() -> None:
 
 
 def refused(change: Callable[[Any], object]) -> str:
-    """The error for the document of INFO once `change` was at it."""
+    """Return the error for the document of INFO once `change` was at it."""
     document = json.loads(replica_info_json(INFO))
     change(document)
     with pytest.raises(InputError) as caught:

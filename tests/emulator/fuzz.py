@@ -66,7 +66,8 @@ class Held:
 
 
 def torment(frame_count: int, seed: int, seconds: float = float("inf")) -> Result:
-    """As many frames, or as fit into the seconds. Raises AssertionError for whatever is wrong."""
+    """Send as many frames, or as fit into the seconds. Raises AssertionError for whatever is
+    wrong."""
     chance = random.Random(seed)
     options = Options(brokers=3, release="kip-966", dialect=Dialect.KIP_966)
     with _no_complaint() as complaints, Cluster(options) as cluster:
@@ -98,7 +99,7 @@ def _addresses(cluster: Cluster) -> list[Address]:
 
 
 def _until_open(batch: Sequence[Frame]) -> list[Frame]:
-    """What follows a frame that is not whole would be taken for the rest of it."""
+    """Return the frames up to one that is not whole: what follows would be taken for its rest."""
     for place, frame in enumerate(batch):
         if frame.open:
             return list(batch[: place + 1])
@@ -106,7 +107,7 @@ def _until_open(batch: Sequence[Frame]) -> list[Frame]:
 
 
 def _converse(address: Address, batch: Sequence[Frame], reset: bool) -> int:
-    """The number of answers: each to a frame that was sent, in order, and then the end."""
+    """Return the number of answers: each to a frame that was sent, in order, and then the end."""
     with socket.create_connection(address, timeout=TIMEOUT) as sock:
         try:
             sock.sendall(b"".join(frame.data for frame in batch))
@@ -135,7 +136,7 @@ def _count_answers(received: bytes, batch: Sequence[Frame]) -> int:
 
 @contextmanager
 def _no_complaint() -> Iterator[list[str]]:
-    """What asyncio logs of exceptions that nobody expected."""
+    """Yield what asyncio logs of exceptions that nobody expected."""
     found: list[str] = []
 
     class Keep(logging.Handler):
@@ -151,7 +152,8 @@ def _no_complaint() -> Iterator[list[str]]:
 
 
 def check_sanity(cluster: Cluster) -> None:
-    """A record goes in and comes out, and every broker answers. What others made is deleted."""
+    """Check that a record goes in and comes out, and that every broker answers. What others made is
+    deleted."""
     for address in _addresses(cluster):
         with Wire(*address) as wire:
             assert wire.ask(ApiVersionsRequest(), 3).error_code == 0

@@ -41,7 +41,7 @@ class Frame:
 
 
 def frames(chance: random.Random, apis: Sequence[Api]) -> Iterator[Frame]:
-    """Without end, the same for the same seed."""
+    """Yield frames without end, the same for the same seed."""
     correlation_id = 0
     while True:
         correlation_id += 1
@@ -56,13 +56,13 @@ def _valid(chance: random.Random, apis: Sequence[Api], correlation_id: int) -> F
 
 
 def valid(chance: random.Random, request: Any, version: int, correlation_id: int) -> bytes:
-    """A frame of random fields, as kafka-python writes it."""
+    """Return a frame of random fields, as kafka-python writes it."""
     message = build(request, _fields(chance, request, version, 0))
     return bytes(encode_request(message, version, correlation_id, "fuzz"))
 
 
 def _flipped(chance: random.Random, apis: Sequence[Api], correlation_id: int) -> Frame:
-    """Some bytes of what follows the length, the header's among them."""
+    """Return a frame with other bytes behind the length, in the header or after it."""
     content = bytearray(_valid(chance, apis, correlation_id).data[4:])
     for _ in range(chance.randint(1, 4)):
         # The key and the version seldom, or little else would ever be looked at.
@@ -73,7 +73,7 @@ def _flipped(chance: random.Random, apis: Sequence[Api], correlation_id: int) ->
 
 
 def _cut(chance: random.Random, apis: Sequence[Api], correlation_id: int) -> Frame:
-    """Short, and either honest about it or not."""
+    """Return a frame that is too short, and either honest about it or not."""
     data = _valid(chance, apis, correlation_id).data
     kept = data[: chance.randrange(len(data))]
     if chance.random() < 0.5 or len(kept) < 4:
@@ -91,7 +91,7 @@ def _noise(chance: random.Random, _: Sequence[Api], __: int) -> Frame:
 
 
 def _huge(chance: random.Random, apis: Sequence[Api], correlation_id: int) -> Frame:
-    """Lengths and counts that are not there, and numbers that never end."""
+    """Return a frame with lengths and counts that are not there, or numbers that never end."""
     api = chance.choice(apis)
     version = chance.randint(api.lowest, api.highest)
     header = struct.pack(">hhih", api.request.API_KEY, version, correlation_id, -1)

@@ -18,7 +18,7 @@ TOPIC = "orders"
 
 
 def create(cluster: Cluster, assignment: Sequence[Sequence[int]], min_isr: int = 1) -> Any:
-    """TOPIC, asked of the first replica's broker. The answer about it, with its id."""
+    """Create TOPIC by the first replica's broker, and return the answer about it, with its id."""
     topic = {
         "name": TOPIC,
         "num_partitions": -1,
@@ -36,7 +36,7 @@ def create(cluster: Cluster, assignment: Sequence[Sequence[int]], min_isr: int =
 
 
 def produce(cluster: Cluster, broker: int, records: int, partition: int = 0) -> int:
-    """One batch, written by the leader alone (acks 1). The error."""
+    """Write one batch by the leader alone (acks 1), and return the error."""
     data = {"index": partition, "records": v2(count=records)}
     topic = {"name": TOPIC, "partition_data": [data]}
     values = {"acks": 1, "timeout_ms": 1000, "topic_data": [topic]}
@@ -47,7 +47,7 @@ def produce(cluster: Cluster, broker: int, records: int, partition: int = 0) -> 
 def offset(
     cluster: Cluster, broker: int, timestamp: int = -1, partition: int = 0, asker: int = -2
 ) -> tuple[int, int, int]:
-    """ListOffsets: (error, offset, leader epoch)."""
+    """Return ListOffsets' (error, offset, leader epoch)."""
     wanted = {"partition_index": partition, "current_leader_epoch": -1, "timestamp": timestamp}
     topics = [{"name": TOPIC, "partitions": [wanted]}]
     values = {"replica_id": asker, "isolation_level": 0, "topics": topics}
@@ -58,7 +58,7 @@ def offset(
 def fetch(
     cluster: Cluster, broker: int, at: int, partition: int = 0, max_bytes: int = 1 << 20
 ) -> Any:
-    """Fetch 12 as the future local replica, which reads any replica to its end."""
+    """Return Fetch 12 as the future local replica, which reads any replica to its end."""
     wanted = {
         "partition": partition,
         "fetch_offset": at,
@@ -79,13 +79,13 @@ def fetch(
 
 
 def described(cluster: Cluster, broker: int, partition: int = 0) -> Any:
-    """As DescribeTopicPartitions has it."""
+    """Return the partition as DescribeTopicPartitions has it."""
     values = {"topics": [{"name": TOPIC}], "response_partition_limit": 100, "cursor": None}
     answer = ask(cluster, broker, DescribeTopicPartitionsRequest, 0, values)
     return answer.topics[0].partitions[partition]
 
 
 def lose(cluster: Cluster, broker: int) -> None:
-    """Killed, and its session ended."""
+    """Kill the broker, and end its session."""
     cluster.kill(broker)
     cluster.fence(broker)

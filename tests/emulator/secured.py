@@ -73,7 +73,7 @@ class Way:
         )
 
     def java(self, papers: Papers, password: str = PASSWORD) -> dict[str, str]:
-        """For Kafka's own tools, and ours."""
+        """Return the properties for Kafka's own tools, and ours."""
         settings = {"security.protocol": self.protocol}
         if self.protocol.endswith("SSL"):
             settings["ssl.truststore.type"] = "PEM"
@@ -130,7 +130,8 @@ def cluster(security: Security, **more: Any) -> Cluster:
 
 
 def make_outage(running: Cluster, connection: str | Mapping[str, str]) -> None:
-    """Broker 1 led and is dead; broker 2 is back and holds `NUMBERS`, but is not in the ISR."""
+    """Make an outage: broker 1 led and is dead; broker 2 is back and holds `NUMBERS`, but is not in
+    the ISR."""
     create_topic(connection, TOPIC, [[1, 2]], {"min.insync.replicas": "1"})
     produce_many(connection, TOPIC, {0: NUMBERS})
     lose(running, 2)
@@ -156,7 +157,7 @@ class Done:
 
 
 def tool(servers: str, config: Path | None, *flags: str) -> Done:
-    """Our command, in this process. XDG_STATE_HOME must be the test's."""
+    """Run our command in this process. XDG_STATE_HOME must be the test's."""
     more: Sequence[str] = () if config is None else ("--command-config", str(config))
     arguments = ["--bootstrap-server", servers, *more, *flags]
     done = invoke(RECOVERY, *arguments)

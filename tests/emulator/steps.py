@@ -25,7 +25,7 @@ Opened = Callable[..., Emulation]
 def opened(
     directory: Path, brokers: int = 4, start: Iterable[int] | None = None, release: str = "4.3.1"
 ) -> Emulation:
-    """The cluster in a directory, with these brokers started: all if not named."""
+    """Return the cluster in a directory, with these brokers started: all if not named."""
     ids = range(1, brokers + 1)
     emulation = open_cluster(directory, ids, release, Settings())
     for id_ in ids if start is None else start:
@@ -34,14 +34,14 @@ def opened(
 
 
 def create(emulation: Emulation, replicas: Sequence[int], min_isr: int = 1) -> None:
-    """One partition of TOPIC."""
+    """Create TOPIC with one partition."""
     configs = {"min.insync.replicas": str(min_isr)}
     response = emulation.happen(ev.CreateTopic(TOPIC, TOPIC_ID, {0: tuple(replicas)}, configs))
     assert response == ev.Response()
 
 
 def write(emulation: Emulation, records: int) -> None:
-    """One batch, to the leader."""
+    """Write one batch to the leader."""
     leader = emulation.brokers[partition(emulation).leader]
     leader.append_as_leader(leader.replicas[KEY], v2(count=records, epoch=-1))
     emulation.replicate(KEY)
@@ -52,7 +52,7 @@ def partition(emulation: Emulation) -> PartitionRegistration:
 
 
 def lose(emulation: Emulation, broker: int) -> None:
-    """Killed, and fenced when its session ends."""
+    """Kill the broker; it is fenced when its session ends."""
     emulation.kill(emulation.brokers[broker])
     emulation.expire(broker)
 

@@ -117,7 +117,7 @@ def _fetch(
 
 
 def _latest(cluster: Cluster, broker: int, asker: int) -> tuple[int, int, int]:
-    """(error, offset, leader epoch)."""
+    """Return (error, offset, leader epoch)."""
     partition = {"partition_index": 0, "current_leader_epoch": -1, "timestamp": -1}
     topics = [{"name": TOPIC, "partitions": [partition]}]
     values = {"replica_id": asker, "isolation_level": 0, "topics": topics}
@@ -218,7 +218,7 @@ TOPIC_RESOURCE, BROKER_RESOURCE = 2, 4
 def _alter(
     cluster: Cluster, kind: int, name: str, key: str, value: str | None
 ) -> tuple[int, str | None]:
-    """(error, message)."""
+    """Return (error, message)."""
     config = {"name": key, "config_operation": 1 if value is None else 0, "value": value}
     resource = {"resource_type": kind, "resource_name": name, "configs": [config]}
     values = {"resources": [resource], "validate_only": False}
@@ -227,7 +227,7 @@ def _alter(
 
 
 def _described(cluster: Cluster, kind: int, name: str) -> dict[str, tuple[str, list[int]]]:
-    """Value and the sources that have one, by key."""
+    """Return value and the sources that have one, by key."""
     resource = {"resource_type": kind, "resource_name": name, "configuration_keys": None}
     values = {"resources": [resource], "include_synonyms": True}
     asked = int(name) if kind == BROKER_RESOURCE and name else 1

@@ -99,19 +99,19 @@ CLIENTS = [
 
 
 def _create(cluster: Cluster, partitions: int = 1, replicas: int = 2) -> None:
-    """Led by 1, 2 ..."""
+    """Create the topic, led by 1, 2 ..."""
     orders = [[(n + place) % 4 + 1 for place in range(replicas)] for n in range(partitions)]
     create_topic(cluster.bootstrap_servers, TOPIC, orders)
 
 
 def _produce(cluster: Cluster, numbers: range) -> None:
-    """To each partition."""
+    """Write to each partition."""
     everywhere = dict.fromkeys(range(len(_partitions(cluster))), numbers)
     produce_many(cluster.bootstrap_servers, TOPIC, everywhere)
 
 
 def _read(consumer: Any, poll: Callable[[Any], list[bytes]], count: int) -> list[int]:
-    """The records that it gets, as soon as they are so many."""
+    """Return the records that the consumer gets, as soon as they are so many."""
     got: list[bytes] = []
     deadline = time.monotonic() + TIMEOUT
     while len(got) < count:
@@ -145,7 +145,8 @@ def test_the_members_of_a_group_share_the_partitions_and_inherit_them(
         pool = stack.enter_context(ThreadPoolExecutor())
 
         def assigned() -> list[int]:
-            """After a poll of all at the same time: each waits for the others to join."""
+            """Return what is assigned after a poll of all at the same time: each waits for the
+            others to join."""
             list(pool.map(poll, members))
             return [len(member.assignment()) for member in members]
 

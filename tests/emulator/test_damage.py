@@ -21,7 +21,7 @@ ENDS = [7 * n for n in range(9)]
 
 
 def _filled(directory: Path, *, clean: bool = False) -> Emulation:
-    """Broker 1 holds eight batches of seven records, and is down."""
+    """Return a cluster whose broker 1 holds eight batches of seven records, and is down."""
     emulation = opened(directory, brokers=2)
     create(emulation, (1, 2))
     for _ in range(8):
@@ -38,7 +38,7 @@ def _damaged(emulation: Emulation, kind: Damage, seed: int) -> Damaged:
 
 
 def _loaded(emulation: Emulation) -> int:
-    """The log end that broker 1 finds when it starts, before it follows anyone."""
+    """Return the log end that broker 1 finds when it starts, before it follows anyone."""
     one = emulation.brokers[1]
     one.boot()
     list(one.loading({key: topic.name for key, topic in emulation.state.topics.items()}))

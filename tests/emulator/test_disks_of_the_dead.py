@@ -17,7 +17,7 @@ JSON = ("--format", "json")
 
 
 def _all_dead(directory: Path) -> Emulation:
-    """4, 3, 2, 1 die with writes between; 3 and 4 come back, and die too."""
+    """Let 4, 3, 2, 1 die with writes between; 3 and 4 come back, and die too."""
     emulation = opened(directory)
     create(emulation, (1, 2, 4, 3))
     write(emulation, 1000)

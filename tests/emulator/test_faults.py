@@ -36,7 +36,7 @@ def _ends(cluster: Cluster) -> dict[int, int]:
 
 
 def _leader_by(cluster: Cluster, broker: int) -> int:
-    """As the metadata of one broker have it."""
+    """Return the leader as the metadata of one broker have it."""
     answer = ask(cluster, broker, MetadataRequest, 9, {"topics": [{"name": TOPIC}]})
     return int(answer.topics[0].partitions[0].leader_id)
 

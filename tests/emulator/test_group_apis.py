@@ -33,7 +33,7 @@ TOPIC = "orders"
 
 @pytest.fixture
 def cluster() -> Iterator[Cluster]:
-    """With a partition of TOPIC on every broker."""
+    """Yield a cluster with a partition of TOPIC on every broker."""
     with Cluster() as running:
         _create(running)
         yield running
@@ -46,7 +46,7 @@ def _create(cluster: Cluster) -> None:
 
 
 def _coordinator(cluster: Cluster, asked: int = 1) -> int:
-    """Of the group g."""
+    """Return the coordinator of the group g."""
     values = {"key_type": 0, "coordinator_keys": ["g"]}
     found = _ask(cluster, asked, FindCoordinatorRequest, 4, values).coordinators[0]
     assert found.error_code == 0
@@ -54,7 +54,7 @@ def _coordinator(cluster: Cluster, asked: int = 1) -> int:
 
 
 def _commit(cluster: Cluster, broker: int, offset: int) -> int:
-    """The error."""
+    """Commit, and return the error."""
     partition = {"partition_index": 0, "committed_offset": offset, "committed_metadata": ""}
     values = {"group_id": "g", "topics": [{"name": TOPIC, "partitions": [partition]}]}
     answer = _ask(cluster, broker, OffsetCommitRequest, 9, values)
@@ -62,7 +62,7 @@ def _commit(cluster: Cluster, broker: int, offset: int) -> int:
 
 
 def _committed(cluster: Cluster, broker: int, **wanted: Any) -> Any:
-    """Of topics that are named, or of all."""
+    """Return what is committed to topics that are named, or to all."""
     group = {"group_id": "g", "topics": None} | wanted
     return _ask(cluster, broker, OffsetFetchRequest, 9, {"groups": [group]}).groups[0]
 
@@ -177,7 +177,7 @@ def _positions(cluster: Cluster, broker: int, **wanted: Any) -> Any:
 
 
 def _batches(cluster: Cluster, epoch: int) -> tuple[set[int], list[tuple[int, int, int]]]:
-    """(errors of all brokers, what the group is done with beyond its start offset)."""
+    """Return (errors of all brokers, what the group is done with beyond its start offset)."""
     topic_id = cluster.look(lambda e: e.state.topic_ids[TOPIC])
     partitions = [{"partition": 0, "leader_epoch": epoch}]
     values = {"group_id": "g", "topics": [{"topic_id": topic_id, "partitions": partitions}]}

@@ -36,13 +36,13 @@ def _subscribed(*protocols: str, kind: str = "consumer", session: float = SESSIO
 def _enter(
     group: Group, member: str, now: float = 0.0, subscription: Subscription | None = None
 ) -> int:
-    """A new member, with the id that it was given."""
+    """Let a new member in, with the id that it was given."""
     group.invited[member] = now + SESSION
     return join(group, member, subscription or _subscribed(), now)
 
 
 def _stable(*members: str) -> Group:
-    """All of them in generation 1, what they are assigned being their own names."""
+    """Return a group whose members are all in generation 1, assigned their own names."""
     group = Group("g")
     group.invited = dict.fromkeys(members, SESSION)
     for member in members:

@@ -21,7 +21,7 @@ SIZE = 1500
 
 
 def _batches(*timestamps: int) -> list[Batch]:
-    """Of two records and SIZE bytes each."""
+    """Return batches of two records and SIZE bytes each."""
     return [
         Batch(2 * place, 2 * place + 1, 0, SIZE * place, SIZE, time)
         for place, time in enumerate(timestamps)
@@ -88,7 +88,7 @@ def _file(emulation: Emulation, broker: int, suffix: str) -> bytes:
 
 
 def _right(emulation: Emulation, broker: int) -> bool:
-    """Every entry names the last offset of a batch, and where it begins."""
+    """Return whether every entry names the last offset of a batch, and where it begins."""
     where = {b.last_offset: b.position for b in replica(emulation, broker).log.batches}
     found = list(entries(_file(emulation, broker, ".index"), 0))
     return bool(found) and found == [(offset, where[offset]) for offset, _ in found]

@@ -31,7 +31,7 @@ TABLE = apis(KIP_966, Dialect.KIP_966)
 
 @pytest.fixture
 def cluster() -> Iterator[Cluster]:
-    """TOPIC has no leader, and broker 2 could be it."""
+    """Yield a cluster in which TOPIC has no leader, and broker 2 could be it."""
     with Cluster(Options(brokers=2)) as running:
         running.create_topic(TOPIC, assignment=[(1, 2)])
         running.lag(2)
@@ -169,7 +169,7 @@ def test_a_rule_that_can_apply_to_nothing_is_refused(
 
 
 def _entries(container: Any, version: int, depth: int = 0) -> dict[str, Any]:
-    """One entry in each array, told apart by the name of its field."""
+    """Return one entry in each array, told apart by the name of its field."""
     found: dict[str, Any] = {}
     for name, field in container.fields.items():
         if not field.for_version_q(version) or field.tagged_field_q(version):
@@ -201,7 +201,7 @@ PARTITION = {"index", "partition", "partition_index", "partition_id"}
 
 
 def _tells_partitions(container: Any) -> bool:
-    """Whether an entry of the answer is about one partition, and has an error."""
+    """Return whether an entry of the answer is about one partition, and has an error."""
     names = container.fields.keys()
     nested = [field for field in container.fields.values() if field.is_struct_array()]
     return bool("error_code" in names and PARTITION & names) or any(

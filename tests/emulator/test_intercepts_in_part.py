@@ -45,7 +45,7 @@ TOPICS = ("orders", "payments")
 
 @pytest.fixture
 def cluster() -> Iterator[Cluster]:
-    """Two topics of two partitions; broker 1 leads all, 2 follows."""
+    """Yield a cluster with two topics of two partitions; broker 1 leads all, 2 follows."""
     with Cluster(Options(brokers=2)) as running:
         for topic in TOPICS:
             running.create_topic(topic, assignment=[(1, 2), (1, 2)])
@@ -88,7 +88,7 @@ def _codes(topics: Any, name: str = "name", number: str = "partition_index") -> 
 
 
 def _send(wire: Wire, request: Any, version: int) -> None:
-    """Without waiting for the answer."""
+    """Send without waiting for the answer."""
     wire._socket.sendall(frames.encode_request(request, version, 0, "a test"))
 
 

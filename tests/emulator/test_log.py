@@ -18,7 +18,7 @@ from tests.log_dir.segments import legacy, v2
 
 
 def _log(*runs: tuple[int, int]) -> Log:
-    """(leader epoch, records) each, in batches of one record."""
+    """Return a log of (leader epoch, records) each, in batches of one record."""
     log = Log()
     for epoch, records in runs:
         for _ in range(records):

@@ -23,7 +23,7 @@ PARTITIONS = range(4)
 
 
 def _opened(directory: Path, disks: int = 2, brokers: int = 2) -> Emulation:
-    """Every broker is running."""
+    """Return a cluster with every broker running."""
     ids = range(1, brokers + 1)
     emulation = open_cluster(directory, ids, "4.3.1", Settings(), disks)
     for id_ in ids:
@@ -32,7 +32,7 @@ def _opened(directory: Path, disks: int = 2, brokers: int = 2) -> Emulation:
 
 
 def _filled(directory: Path, disks: int = 2, min_isr: int = 1) -> Emulation:
-    """TOPIC on both brokers, 1 leading, ten records a partition."""
+    """Return a cluster with TOPIC on both brokers, 1 leading, ten records a partition."""
     emulation = _opened(directory, disks)
     configs = {"min.insync.replicas": str(min_isr)}
     assignment = dict.fromkeys(PARTITIONS, (1, 2))
@@ -54,7 +54,7 @@ def _partition(emulation: Emulation, number: int) -> PartitionRegistration:
 
 
 def _on(emulation: Emulation, broker: int, index: int) -> list[int]:
-    """The partitions that it has open on this disk."""
+    """Return the partitions that the broker has open on this disk."""
     found = emulation.brokers[broker]
     return [
         key.partition
@@ -69,7 +69,7 @@ def _ends(emulation: Emulation, broker: int) -> dict[int, int]:
 
 
 def _known_right(emulation: Emulation) -> bool:
-    """The controller has every open replica where it is."""
+    """Return whether the controller has every open replica where it is."""
     return all(
         partition.directories[partition.replicas.index(broker.id)]
         == broker.log_directory_of(replica).id

@@ -46,7 +46,7 @@ def _address(cluster: Cluster, broker: int) -> str:
 
 
 def _nothing_after(address: str) -> float:
-    """The seconds it took."""
+    """Return the seconds that it took."""
     before = time.monotonic()
     assert answered_view(address, TIMEOUT) == NOTHING_SEEN
     return time.monotonic() - before

@@ -137,7 +137,7 @@ def test_a_partition_that_may_not_be_recovered_waits_for_the_user(tmp_path: Path
 
 
 def _recoveries(emulation: Emulation) -> tuple[int, int, int]:
-    """Under recovery, waiting for the user, recovered."""
+    """Return (under recovery, waiting for the user, recovered)."""
     found = metrics(emulation).controller
     return (
         found.unclean_recovery_partitions_count,

@@ -14,7 +14,7 @@ MARK = "pytest.mark.not_emulated"
 
 
 def _shown(module: Path) -> Iterator[str]:
-    """The lines that the tests of a module are marked with."""
+    """Yield the lines that the tests of a module are marked with."""
     content = module.read_text()
     # Few modules have any, and parsing them all takes a second.
     for node in ast.parse(content).body if MARK in content else ():

@@ -55,7 +55,7 @@ def _make(cluster: Cluster) -> None:
 
 
 def _lose(cluster: Cluster, broker: int) -> None:
-    """Its session ends by itself."""
+    """Kill the broker, whose session ends by itself."""
     cluster.kill(broker)
     wait_until(lambda: cluster.look(lambda e: e.state.brokers[broker].fenced), 10, lambda: "fenced")
 

@@ -52,8 +52,8 @@ def cluster() -> Iterator[Cluster]:
 
 @pytest.fixture
 def leaderless(cluster: Cluster) -> Cluster:
-    """Replicas 1, 2, 3: ten records everywhere, and five more on 1 and 2 under epoch 1. Of the
-    three only 2 lives, which is not in the ELR."""
+    """Return a cluster with replicas 1, 2, 3: ten records everywhere, and five more on 1 and 2
+    under epoch 1. Of the three only 2 lives, which is not in the ELR."""
     create(cluster, [[1, 2, 3]], min_isr=2)
     produce(cluster, 1, 10)
     lose(cluster, 1)
@@ -285,7 +285,7 @@ def _end_of(
     topic: str = TOPIC,
     partition: int = 0,
 ) -> tuple[int, int, int]:
-    """(error, leader epoch, end offset)."""
+    """Return (error, leader epoch, end offset)."""
     wanted = {"partition": partition, "current_leader_epoch": now, "leader_epoch": epoch}
     topics = [{"topic": topic, "partitions": [wanted]}]
     answer = ask(

@@ -20,7 +20,7 @@ def _batch(base: int, sequence: int, count: int = 2, epoch: int = 0, producer: i
 
 
 def _log(*sequences: int) -> Log:
-    """Batches of two records that begin with these."""
+    """Return a log of batches of two records that begin with these."""
     log = Log()
     log.append(_batch(2 * place, sequence) for place, sequence in enumerate(sequences))
     return log

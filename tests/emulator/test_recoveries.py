@@ -27,8 +27,8 @@ PATIENT = Settings(session_timeout=10 * TIMEOUT)
 
 
 def outage(directory: Path, strategy: Strategy = Strategy.BALANCED) -> Emulation:
-    """Killed one by one, while the first wrote on: 1 has 18 records, 2 has 12 and 3 has 10. All
-    that is acknowledged is in 1 and 2, and 3 comes first in the assignment."""
+    """Return a cluster killed one by one, while the first wrote on: 1 has 18 records, 2 has 12 and
+    3 has 10. All that is acknowledged is in 1 and 2, and 3 comes first in the assignment."""
     emulation = opened(directory, brokers=3, release="kip-966")
     emulation.happen(ev.AlterClusterConfig("unclean.recovery.manager.enabled", "true"))
     emulation.happen(ev.AlterClusterConfig("unclean.recovery.strategy", strategy.value))

@@ -23,7 +23,7 @@ LAG_TIME_MAX = 30.0
 
 
 def _leader(high_watermark: int, isr: tuple[int, ...] = (1, 2, 3)) -> Replica:
-    """Broker 1, which became leader at offset 10 and time 0."""
+    """Return the replica of broker 1, which became leader at offset 10 and time 0."""
     replica = Replica(KEY, TOPIC, Path(), Log(batches_in(v2(count=10))), high_watermark)
     follow_metadata(replica, 1, PartitionRegistration((1, 2, 3), (), isr, 1), 0.0)
     return replica

@@ -33,7 +33,7 @@ CLIENTS_LIMIT = 2000
 
 @pytest.fixture(scope="module")
 def wire() -> Iterator[Wire]:
-    """To a broker of a cluster whose topics have the SIZES."""
+    """Yield a connection to a broker of a cluster whose topics have the SIZES."""
     with Cluster(Options(brokers=1, release="kip-966")) as cluster:
         host, _, port = cluster.bootstrap_servers.rpartition(":")
         with Wire(host, int(port)) as connection:

@@ -68,8 +68,8 @@ def _state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="module")
 def disk(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The outage with a topic more, made by who may do everything; each test gets rights of its
-    own by starting it again."""
+    """Return the outage with a topic more, made by who may do everything; each test gets rights of
+    its own by starting it again."""
     directory = tmp_path_factory.mktemp("cluster")
     with cluster(Security(), data_dir=directory) as running:
         create_topic(running.bootstrap_servers, HIDDEN, [[2]])
@@ -216,7 +216,7 @@ FETCH = {
 
 @pytest.fixture(scope="module")
 def nobody(disk: Path) -> Iterator[Cluster]:
-    """To who has no right."""
+    """Yield the cluster as it shows itself to who has no right."""
     with _granted(disk, dialect=Dialect.KIP_966, release="4.3.1") as running:
         yield running
 

@@ -32,7 +32,7 @@ def _ends(cluster: Cluster, partition: int = 0) -> Mapping[int, int]:
 
 
 def _recover(cluster: Cluster, tmp_path: Path) -> dict[int, Any]:
-    """Rows of the report by partition."""
+    """Return the rows of the report by partition."""
     flags = ("--all-offline-partitions", "--automated-recovery", "--yes", "--format", "json")
     done = subprocess.run(
         command_line(RECOVERY, "--bootstrap-server", cluster.bootstrap_servers, *flags),

@@ -38,7 +38,7 @@ def _answers(address: Address) -> bool:
 
 
 def _closed_after(address: Address, data: bytes) -> bool:
-    """Whether the broker hangs up on these bytes without a word."""
+    """Return whether the broker hangs up on these bytes without a word."""
     with socket.create_connection(address, timeout=10) as sock:
         sock.sendall(data)
         try:

@@ -90,7 +90,7 @@ def test_200_clients_of_which_half_are_killed_get_every_answer_and_leave_nothing
 
 
 def _fill(cluster: Cluster, topic: str) -> None:
-    """A megabyte, so that no answer with all of it fits into a socket at once."""
+    """Write a megabyte, so that no answer with all of it fits into a socket at once."""
     records = v2(count=1, body=b"x" * (1 << 20))
     data = {"name": topic, "partition_data": [{"index": 0, "records": records}]}
     with Wire(*_address(cluster)) as wire:
@@ -114,7 +114,7 @@ def _ask_sanely(address: tuple[str, int]) -> int:
 
 
 def _die(address: tuple[str, int], number: int) -> None:
-    """Mid-request, while it is carried out, mid-answer; by a reset or as a process's end."""
+    """Die mid-request, while it is carried out, or mid-answer; by a reset or as a process's end."""
     full = bytes(encode_request(_fetch(fuzz.SANE, 0, 1), 12, 1, "doomed"))
     waiting = bytes(encode_request(_fetch(fuzz.SANE, 2**31 - 1, 2**31 - 1), 12, 1, "doomed"))
     with socket.create_connection(address, timeout=60) as sock:

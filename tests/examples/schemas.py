@@ -35,7 +35,7 @@ _STRIMZI_KINDS = {"KafkaUser": "io.strimzi.api.kafka.model.user.KafkaUser"}
 
 
 def complaints(document: Any) -> list[str]:
-    """What is wrong with a resource of Kubernetes or of Strimzi, by its kind."""
+    """Return what is wrong with a resource of Kubernetes or of Strimzi, by its kind."""
     if document["kind"] in _STRIMZI_KINDS:
         found = list(_strimzi(document))
     else:
@@ -78,7 +78,8 @@ def _strimzi(document: Any) -> Iterator[str]:
 
 
 def _closed(schema: Any) -> Any:
-    """The same where a field that is not named is an error: Kubernetes would drop it."""
+    """Return the schema in which a field that is not named is an error: Kubernetes would drop
+    it."""
     if isinstance(schema, list):
         return [_closed(each) for each in schema]
     if not isinstance(schema, dict):

@@ -28,7 +28,7 @@ def _rules() -> list[Any]:
 
 
 def _seen() -> MarginJson:
-    """Whatever an alert is about is so somewhere."""
+    """Return metrics in which whatever an alert is about is so somewhere."""
     lags = partition((1, 2, 3), (1,), (2,))
     topics = (
         topic("blocked", lags, min_isr=2),

@@ -30,7 +30,7 @@ class Place:
 
 
 def places(image: MetadataImage) -> Iterator[Place]:
-    """Every partition, by name and number."""
+    """Return every partition, by name and number."""
     for topic_id, name in sorted(image.topics.items(), key=lambda item: item[1]):
         for number, found in image.partitions[topic_id].items():
             yield Place(name, number, found)
@@ -54,19 +54,19 @@ def any_broker(
     image: MetadataImage,
     wanted: Callable[[BrokerRegistration], bool] = lambda _: True,
 ) -> BrokerRegistration | None:
-    """One that is registered."""
+    """Return a broker that is registered."""
     found = [broker for _, broker in sorted(image.brokers.items()) if wanted(broker)]
     return chance.choice(found) if found else None
 
 
 def active(image: MetadataImage, broker: int) -> bool:
-    """Registered, unfenced and not shutting down."""
+    """Return the brokers that are registered, unfenced and not shutting down."""
     found = image.brokers.get(broker)
     return found is not None and not found.fenced and not found.in_controlled_shutdown
 
 
 def log_dirs(broker: int) -> tuple[uuid.UUID, uuid.UUID]:
-    """The directories that a broker has, at most."""
+    """Return the directories that a broker has, at most."""
     return uuid.UUID(int=1_000 + broker), uuid.UUID(int=2_000 + broker)
 
 

@@ -81,7 +81,8 @@ def first_difference(events: Iterable[ev.Event], real: Real, ours: Ours) -> Diff
 
 
 def related(events: Sequence[ev.Event], difference: Difference) -> list[ev.Event]:
-    """The events that can matter to a partition that differs: all but those of other topics."""
+    """Return the events that can matter to a partition that differs: all but those of other
+    topics."""
     differing = {
         topic
         for topic, _ in difference.states[0].partitions
@@ -96,7 +97,7 @@ def _of_topic(state: ClusterState, topic: str) -> dict[int, Any]:
 
 
 def _topic_of(event: ev.Event) -> str | None:
-    """The topic that an event is about; None when it is about brokers or all topics."""
+    """Return the topic that an event is about; None when it is about brokers or all topics."""
     if isinstance(event, ev.AlterPartition | ev.AlterReassignment | ev.AssignReplicaToDir):
         return event.topic
     if isinstance(event, ev.CreateTopic | ev.DeleteTopic | ev.AlterTopicConfig):

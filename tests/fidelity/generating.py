@@ -75,7 +75,7 @@ class Generator:
         self._chance = Random(self.seed)
 
     def next(self, image: MetadataImage) -> ev.Event:
-        """The next event; what the generator knows of the present is in the image."""
+        """Return the next event; what the generator knows of the present is in the image."""
         event = self._needed(image)
         while event is None or self._dangerous(event, image):
             event = self._chance.choices(_MAKES, _WEIGHTS)[0](self._chance, image)
@@ -104,7 +104,7 @@ class Generator:
         return False
 
     def _needed(self, image: MetadataImage) -> ev.Event | None:
-        """What takes a stranger out of an ELR."""
+        """Return what takes a stranger out of an ELR."""
         for place in places(image):
             if not {*place.now.elr, *place.now.last_known_elr} <= {*place.now.replicas}:
                 deletion = ev.DeleteTopic(place.topic)
@@ -120,5 +120,5 @@ class Generator:
 
 
 def _without_isr(image: MetadataImage) -> set[str]:
-    """Topics with a partition that has no ISR."""
+    """Return the topics with a partition that has no ISR."""
     return {place.topic for place in places(image) if not place.now.isr}

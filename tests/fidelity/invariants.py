@@ -17,7 +17,7 @@ from tests.fidelity.states import ClusterState, PartitionView
 
 
 def broken(before: ClusterState, after: ClusterState, image: MetadataImage) -> Iterator[str]:
-    """A sentence for each invariant that does not hold; `image` is the one of `after`."""
+    """Yield a sentence for each invariant that does not hold; `image` is the one of `after`."""
     for place, now in after.partitions.items():
         for name, holds in _OF_A_STATE.items():
             if not holds(now, after):
@@ -37,7 +37,8 @@ def _min_isr(topic: str, configs: Mapping[tuple[int, str], Mapping[str, str]]) -
 
 
 def _elr_was_stale(was: PartitionView | None, after: ClusterState, min_isr: int) -> bool:
-    """ELR is off, or a min ISR that was lowered while it was is about to be seen."""
+    """Return True when ELR is off, or a min ISR that was lowered while it was is about to be
+    seen."""
     left = was is not None and was.elr and (not was.isr or len(was.isr) >= min_isr)
     return not after.elr_version or bool(left)
 

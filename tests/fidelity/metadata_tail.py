@@ -39,7 +39,7 @@ class MetadataTail:
             self._position += taken
 
     def _replay(self, written: bytes) -> int:
-        """How many of these bytes were whole batches."""
+        """Replay whole batches, and return how many of these bytes they were."""
         whole = whole_batches(written)
         for batch in read_batches(MetadataFile.of("metadata log", written[:whole])):
             if batch.base_offset != self.end_offset:
@@ -66,7 +66,8 @@ class MetadataTail:
 
 
 def whole_batches(written: bytes) -> int:
-    """The bytes up to the end of the last batch that is all there; a batch is 12 and `length`."""
+    """Return the bytes up to the end of the last batch that is all there; a batch is 12 and
+    `length`."""
     end = 0
     while len(written) - end >= 12:
         length = 12 + int.from_bytes(written[end + 8 : end + 12], "big")

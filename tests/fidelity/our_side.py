@@ -20,7 +20,8 @@ class OurSide:
         self._state = State(RELEASES[version], end_offset, cluster_configs=configs)
 
     def happen(self, event: ev.Event) -> ev.AnyResponse:
-        """Epochs and offsets are the real one's: as long as both write alike, they are ours."""
+        """Let the event happen. Epochs and offsets are the real one's: as long as both write alike,
+        they are ours."""
         try:
             response = step(self._state, event)
         except ControllerFault:

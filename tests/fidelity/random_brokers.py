@@ -32,13 +32,14 @@ UNCLEAN = ev.UNKNOWN_BROKER_EPOCH
 
 
 def register(chance: Random, image: MetadataImage) -> ev.Event | None:
-    """A broker that is not registered; as it was unregistered before, -2 is a clean shutdown."""
+    """Register a broker that is not registered; as it was unregistered before, -2 is a clean
+    shutdown."""
     gone = [broker for broker in BROKERS if broker not in image.brokers]
     return _registration(chance, chance.choice(gone)) if gone else None
 
 
 def register_again(chance: Random, image: MetadataImage) -> ev.Event | None:
-    """The same incarnation once more, or another one, which a live session forbids."""
+    """Register the same incarnation once more, or another one, which a live session forbids."""
     found = any_broker(chance, image)
     if found is None:
         return None
@@ -51,7 +52,7 @@ def register_again(chance: Random, image: MetadataImage) -> ev.Event | None:
 
 
 def register_wrongly(chance: Random, _: MetadataImage) -> ev.Event:
-    """With no log directory, one twice, a reserved one, or another broker's."""
+    """Register with no log directory, one twice, a reserved one, or another broker's."""
     event = _registration(chance, chance.choice(BROKERS))
     one, two = log_dirs(event.broker)
     other = log_dirs(event.broker % len(BROKERS) + 1)[0]
@@ -98,7 +99,7 @@ def lose_log_dir(chance: Random, image: MetadataImage) -> ev.Event | None:
 
 
 def assign_to_dir(chance: Random, image: MetadataImage) -> ev.Event | None:
-    """A replica of its own mostly, to a directory that it may or may not have registered."""
+    """Assign mostly a replica of its own, to a directory that it may or may not have registered."""
     found = any_broker(chance, image)
     if found is None:
         return None

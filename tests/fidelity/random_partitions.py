@@ -36,7 +36,7 @@ def alter_partition(chance: Random, image: MetadataImage) -> ev.Event | None:
 
 
 def alter_partitions(chance: Random, image: MetadataImage) -> ev.Event | None:
-    """Up to three in one request, of one leader mostly.
+    """Alter up to three in one request, of one leader mostly.
 
     None comes twice: where the first completes a reassignment, the second brings back whom it has
     removed, and the next reassignment fails.
@@ -69,7 +69,8 @@ def _alteration(chance: Random, image: MetadataImage, place: Place) -> ev.AlterP
 
 
 def _new_isr(chance: Random, image: MetadataImage, now: PartitionRegistration) -> Sequence[int]:
-    """Shrunk by one, grown by one, everyone who is there, or any that holds the leader."""
+    """Return an ISR shrunk by one, grown by one, everyone who is there, or any that holds the
+    leader."""
     there = [broker for broker in now.replicas if active(image, broker)]
     others = [broker for broker in now.isr if broker != now.leader]
     missing = [broker for broker in there if broker not in now.isr]
@@ -108,7 +109,7 @@ def _made_wrong(chance: Random, event: ev.AlterPartition) -> ev.AlterPartition:
 
 
 def elect(chance: Random, image: MetadataImage) -> ev.Event:
-    """All, one or two; an unclean election mostly of partitions without a leader."""
+    """Elect for all, one or two; an unclean election is mostly of partitions without a leader."""
     unclean, designated = ev.ElectionType.UNCLEAN, ev.ElectionType.DESIGNATED
     kinds = ev.ElectionType.PREFERRED, unclean, designated
     kind = chance.choices(kinds, (10, 10, 1))[0]
@@ -126,7 +127,7 @@ def elect(chance: Random, image: MetadataImage) -> ev.Event:
 
 
 def reassign(chance: Random, image: MetadataImage) -> ev.Event | None:
-    """The same replicas in another order, others, or what can't be."""
+    """Name the same replicas in another order, others, or what can't be."""
     place = any_place(chance, image)
     if place is None:
         return None
@@ -141,7 +142,7 @@ def reassign(chance: Random, image: MetadataImage) -> ev.Event | None:
 
 
 def cancel(chance: Random, image: MetadataImage) -> ev.Event | None:
-    """A reassignment in progress; now and then, where there is none."""
+    """Cancel a reassignment in progress; now and then, where there is none."""
     place = any_place(
         chance, image, lambda found: bool(found.adding_replicas or found.removing_replicas)
     )

@@ -21,7 +21,7 @@ NO_ID = uuid.UUID(int=0)
 
 
 def create(chance: Random, image: MetadataImage) -> ev.Event | None:
-    """1 to 3 partitions with as many replicas each, mostly on brokers that are there."""
+    """Create 1 to 3 partitions with as many replicas each, mostly on brokers that are there."""
     if len(image.topics) >= MOST_TOPICS:
         return None
     brokers = BROKERS if chance.random() < 0.1 else sorted(image.brokers)
@@ -55,7 +55,7 @@ def create_wrongly(chance: Random, image: MetadataImage) -> ev.Event | None:
 
 
 def create_partitions(chance: Random, image: MetadataImage) -> ev.Event | None:
-    """One or two more; now and then not more, or with replicas that can't be."""
+    """Create one or two more; now and then not more, or with replicas that can't be."""
     topics = [
         (id_, found) for id_, found in image.partitions.items() if len(found) < MOST_PARTITIONS
     ]
@@ -76,8 +76,8 @@ def delete(chance: Random, image: MetadataImage) -> ev.Event | None:
 
 
 def alter_topic_config(chance: Random, image: MetadataImage) -> ev.Event | None:
-    """A topic's value is checked by the controller, that of all brokers by the broker it is sent
-    to: only here are there wrong ones."""
+    """Set a topic's config. The controller checks it, and the broker that is asked checks that of
+    all brokers: only here are there wrong ones."""
     name = any_topic(chance, image)
     if name is None:
         return None

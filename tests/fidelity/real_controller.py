@@ -47,7 +47,7 @@ class RealController:
 
 @contextmanager
 def real_controller(version: str, properties: Mapping[str, str] = {}) -> Iterator[RealController]:
-    """A new cluster of this Kafka that is one controller; gone afterwards."""
+    """Yield a new cluster of this Kafka that is one controller; it is gone afterwards."""
     settings = {**PROPERTIES, **properties}
     with (
         quick_scratch(CACHE, _MEMORY_NEEDED) as scratch,

@@ -39,7 +39,7 @@ class RealSide:
         return self._tail.image
 
     def happen(self, event: ev.Event) -> tuple[ev.Event, ev.AnyResponse]:
-        """Let a relative event happen. It comes back as it was sent, a new topic with its id."""
+        """Let a relative event happen, and return it as it was sent, a new topic with its id."""
         sent = absolute(event, self)
         make, version, read = REQUESTS[type(event)]
         context = self._context()
@@ -51,7 +51,7 @@ class RealSide:
         return self._as_happened(sent), answer
 
     def update_feature(self, name: str, level: int, upgrade_type: int) -> ev.Errors:
-        """What no event stands for: another feature than ELR."""
+        """Update another feature than ELR, which no event stands for."""
         request = build(UpdateFeaturesRequest, update_feature(name, level, upgrade_type))
         response = self._wire.ask(request, 1)
         self._tail.catch_up()
@@ -106,7 +106,7 @@ def _errors(answer: ev.AnyResponse) -> Iterator[ev.Errors]:
 
 @contextmanager
 def real_side(version: str, properties: Mapping[str, str] = {}) -> Iterator[RealSide]:
-    """A fresh real controller of this Kafka, to let events happen on."""
+    """Yield a fresh real controller of this Kafka, to let events happen on."""
     with (
         real_controller(version, properties) as controller,
         Wire(controller.host, controller.port) as wire,

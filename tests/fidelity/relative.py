@@ -32,7 +32,7 @@ class Present(Protocol):
 
 
 def absolute(event: ev.Event, now: Present) -> ev.Event:
-    """The event with the epochs and offsets of now."""
+    """Return the event with the epochs and offsets of now."""
     if isinstance(event, ev.RegisterBroker) and event.previous_broker_epoch == OWN:
         return replace(event, previous_broker_epoch=_registered_epoch(event.broker, now))
     if isinstance(event, ev.Heartbeat):

@@ -96,7 +96,7 @@ def _alter_partition(event: ev.AlterPartition, context: Context) -> Fields:
 
 
 def _alter_partitions(event: ev.AlterPartitions, context: Context) -> Fields:
-    """A topic for each, so that the answers are in the same order."""
+    """Return the fields, with a topic for each, so that the answers are in the same order."""
     sender = event.changes[0]
     return {
         "broker_id": sender.broker,
@@ -205,7 +205,7 @@ def _first_done(response: Any) -> ev.Response:
 
 
 def updated(response: Any) -> ev.Response:
-    """3.9 answers for each feature, 4.x for all of them when one fails."""
+    """Return the answer: 3.9 answers for each feature, 4.x for all of them when one fails."""
     return _done(response if response.error_code else response.results[0])
 
 
@@ -263,7 +263,8 @@ def _elected(response: Any) -> ev.ElectLeadersResponse:
 
 
 def _sent_as(fields: Any, message: Any, version: int, read: Any) -> Sending:
-    """`fields` takes the event and the context, `read` the decoded answer."""
+    """Return how it is sent. `fields` takes the event and the context, `read` the decoded
+    answer."""
     return lambda event, context: build(message, fields(event, context)), version, read
 
 

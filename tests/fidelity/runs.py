@@ -28,7 +28,7 @@ class Run:
 
 
 def random_runs(version: str, seed: int, steps: int) -> Iterator[Run]:
-    """Runs with this seed and those after it, until there were so many steps."""
+    """Yield runs with this seed and those after it, until there were so many steps."""
     while steps > 0:
         run = random_run(version, seed, min(steps, STEPS_EACH))
         yield run
@@ -36,7 +36,7 @@ def random_runs(version: str, seed: int, steps: int) -> Iterator[Run]:
 
 
 def random_run(version: str, seed: int, steps: int) -> Run:
-    """One run on a fresh controller; it ends at the first difference, or bug of Kafka's."""
+    """Run once on a fresh controller, up to the first difference, or bug of Kafka's."""
     events: list[ev.Event] = []
     generator = Generator(seed)
 
@@ -52,18 +52,19 @@ def random_run(version: str, seed: int, steps: int) -> Run:
 
 
 def _ours(real: RealSide, version: str) -> OurSide:
-    """Ours, where the real one is before anything happens."""
+    """Return ours, where the real one is before anything happens."""
     return OurSide(version, real.image, real.last_offset + 1)
 
 
 def repeated(version: str, events: Sequence[ev.Event]) -> Difference | None:
-    """What these events show on a fresh controller."""
+    """Return what these events show on a fresh controller."""
     with real_side(version) as real:
         return first_difference(events, real, _ours(real, version))
 
 
 def shortest(version: str, run: Run, say: Callable[[str], None]) -> Run:
-    """The run that is left when no event can be left out any more; `say` hears of progress."""
+    """Return the run that is left when no event can be left out any more; `say` hears of
+    progress."""
     found = run
 
     def still_differs(events: Sequence[ev.Event]) -> bool:

@@ -11,7 +11,7 @@ Event = TypeVar("Event")
 def shrink(
     events: Sequence[Event], still_differs: Callable[[Sequence[Event]], bool]
 ) -> Sequence[Event]:
-    """Events of which none can be left out, in their order; the last one always stays.
+    """Return events of which none can be left out, in their order; the last one always stays.
 
     Halves are left out first, then quarters and so on (Zeller's ddmin, without its complements).
     `still_differs` is asked about sequences that are shorter than `events` only.
@@ -28,7 +28,7 @@ def shrink(
 def _without_chunks(
     events: Sequence[Event], size: int, still_differs: Callable[[Sequence[Event]], bool]
 ) -> Sequence[Event]:
-    """Each chunk of `size` left out where that changes nothing, from the end on."""
+    """Return the events without each chunk of `size` that changes nothing, from the end on."""
     start = len(events) - 1 - size
     while start > -size:
         shorter = [*events[: max(start, 0)], *events[start + size :]]

@@ -51,7 +51,7 @@ _PARTITION, _BROKER = (attrgetter(*view._fields) for view in (PartitionView, Bro
 
 
 def partition_view(found: Any) -> PartitionView:
-    """Of a real controller's image or of ours, which name the fields alike."""
+    """Return the view of a real controller's image or of ours, which name the fields alike."""
     return PartitionView._make(_PARTITION(found))
 
 

@@ -162,7 +162,7 @@ def test_a_broker_whose_session_ended_comes_back_as_on_ours(
 
 
 def _arrivals(disks: int = 1) -> list[ev.Event]:
-    """Of brokers 1 and 2."""
+    """Return the arrivals of brokers 1 and 2."""
     arrivals: list[ev.Event] = []
     for broker in (1, 2):
         arrivals.append(ev.RegisterBroker(broker, UUID(int=broker), -1, log_dirs(broker)[:disks]))
@@ -171,7 +171,7 @@ def _arrivals(disks: int = 1) -> list[ev.Event]:
 
 
 def _one_of_two_falls_behind(disks: int = 1, configs: Mapping[str, str] = {}) -> list[ev.Event]:
-    """Topic t on 1 and 2, led by 1, with 1 alone in the ISR."""
+    """Return how topic t comes to be on 1 and 2, led by 1, with 1 alone in the ISR."""
     return [
         *_arrivals(disks),
         ev.CreateTopic("t", UUID(int=0), {0: (1, 2)}, configs),

@@ -21,7 +21,7 @@ class Wire:
         self._sent = 0
 
     def ask(self, request: Any, version: int) -> Any:
-        """The decoded answer. The version must be one that the node speaks."""
+        """Return the decoded answer. The version must be one that the node speaks."""
         self._sent += 1
         self._socket.sendall(frames.encode_request(request, version, self._sent, "fidelity"))
         length = frames.frame_length(self._take(4))

@@ -169,7 +169,7 @@ ORDER = {"partitions": [_reorder(0, [1, 2], [2, 1])]}
 
 
 def _ended(path: Path) -> Path:
-    """The journal of a run that left nothing, whose middle can't be read any more."""
+    """Return the journal of a run that left nothing, whose middle can't be read any more."""
     with Journal.open(path) as journal:
         journal.write("begin")
         journal.write("reorder", **ORDER)

@@ -59,7 +59,7 @@ class Outage:
         return Said(done.code, done.stdout, done.stderr, time.monotonic() - begun)
 
     def asked_by(self, command: str) -> set[str]:
-        """The APIs that a command asks."""
+        """Return the APIs that a command asks."""
         if command not in self.baseline:
             seen: set[str] = set()
             self.cluster.clear_intercepts()
@@ -71,7 +71,7 @@ class Outage:
         return self.baseline[command]
 
     def lie(self, at: At, value: object, broker: int | None = None) -> None:
-        """From now on each answer has this value there, or those of one broker have."""
+        """Put this value there in each answer from now on, or in those of one broker."""
 
         def change(answer: dict[str, Any]) -> dict[str, Any]:
             changed(answer, at, value)
@@ -111,7 +111,7 @@ class Trial:
 
 
 def trials(of: set[str], texts: Sequence[str] = tuple(TEXTS)) -> Iterator[Trial]:
-    """Each field of these APIs with each text, or each of its extremes."""
+    """Yield each field of these APIs with each text, or each of its extremes."""
     seen = set()
     for api in apis():
         for at in fields(api) if api.name in of else ():
@@ -126,5 +126,5 @@ def trials(of: set[str], texts: Sequence[str] = tuple(TEXTS)) -> Iterator[Trial]
 
 
 def replica_logs(said: Said) -> Any:
-    """What the report says of the replicas of what is offline."""
+    """Return what the report says of the replicas of what is offline."""
     return [row["replica_logs"] for row in json.loads(said.stdout)["partitions"]]

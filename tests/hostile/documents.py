@@ -143,7 +143,7 @@ def trials(document: Document, texts: tuple[str, ...] = tuple(TEXTS)) -> Iterato
 
 
 def _digest(found: dict[str, Any]) -> str:
-    """As it should be: it keeps out slips, and nobody who means it."""
+    """Return the digest as it should be: it keeps out slips, and nobody who means it."""
     try:
         return plan_digest(found)
     except (KeyError, TypeError, ValueError):

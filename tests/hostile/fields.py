@@ -26,7 +26,7 @@ from tests.hostile.odd import EXTREMES
 
 
 def apis() -> list[Api]:
-    """Every layout that is declared, once."""
+    """Return every layout that is declared, once."""
     return list(dict.fromkeys(_declared()))
 
 
@@ -59,7 +59,7 @@ class At:
 
 
 def fields(api: Api) -> Iterator[At]:
-    """Texts and numbers of the answer."""
+    """Yield the texts and numbers of the answer."""
     yield from _below(api, (), row(api.answer))
 
 

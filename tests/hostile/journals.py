@@ -24,7 +24,7 @@ _GONE = object()
 
 
 def sample(directory: Path) -> list[dict[str, Any]]:
-    """The lines of a journal that was kept, and of a run as it is today."""
+    """Return the lines of a journal that was kept, and of a run as it is today."""
     path = directory / "whole.jsonl"
     write_journal(path, [planned(0)], _meanwhile)
     lines = [*KEPT.read_text().splitlines(), *path.read_text().splitlines()]
@@ -56,7 +56,7 @@ def trials(
 
 
 def _leaves(value: Any, way: tuple[Any, ...]) -> Iterator[tuple[tuple[Any, ...], Any]]:
-    """Texts, numbers and what is empty, and of a list only the first that is like it."""
+    """Yield texts, numbers and what is empty, and of a list only the first that is like it."""
     if isinstance(value, dict) and value:
         for key, each in value.items():
             yield from _leaves(each, (*way, key))

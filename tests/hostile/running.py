@@ -74,7 +74,7 @@ def try_answers(table: Table, found: Outage, command: str, texts: tuple[str, ...
 
 
 def try_one_broker(table: Table, found: Outage, texts: tuple[str, ...]) -> None:
-    """What one broker says of itself changes nothing of what the others say."""
+    """Check that what one broker says of itself changes nothing of what the others say."""
     found.cluster.clear_intercepts()
     before = replica_logs(found.run("json"))
     for trial in answer_trials(found.asked_by("json") & set(OF_ONE), texts):
@@ -112,7 +112,7 @@ async def _nothing_typed(*_: object) -> tuple[str, None]:
 
 
 def try_approvals(table: Table, directory: Path, texts: tuple[str, ...]) -> None:
-    """Who is asked to approve a plan sees the line that tells the loss, as the last of it."""
+    """Check that who is asked to approve a plan sees the line that tells the loss, as its last."""
     (plan,) = (each for each in documents(directory) if each.name == "plan")
     approve = "kafka_unclean_recovery.cli.commands.approve"
     with (

@@ -35,7 +35,7 @@ def _arrays(kind: Kind, version: int, way: Way = ()) -> Iterator[Way]:
 
 
 def _full(kind: Kind, version: int, of: Way, way: Way = ()) -> Any:
-    """The least value with all those rows in one array."""
+    """Return the least value with all those rows in one array."""
     if isinstance(kind, Row):
         there = (f for f in kind.fields if f.since <= version <= f.until and f.tag is None)
         fields = {f.name: _full(f.kind, version, of, (*way, f.name)) for f in there}
@@ -78,7 +78,7 @@ def test_an_array_of_nothing_takes_no_more_than_its_size_lets_it(
 
 
 def _empty(api: Api, version: int) -> bytes:
-    """Reading it, what reads such answers is made, and kept."""
+    """Return an answer without rows: reading it makes, and keeps, what reads such answers."""
     body, flexible = bytearray(b"\0\0\0\1"), api.is_flexible(version)
     if flexible and api.API_KEY != frames.API_VERSIONS_KEY:
         body.append(0)

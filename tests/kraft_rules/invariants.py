@@ -13,7 +13,7 @@ from kafka_unclean_recovery.kraft_rules.state import MIN_INSYNC_REPLICAS, State,
 
 
 def check_invariants(state: State) -> None:
-    """AssertionError with the invariants that don't hold, and where."""
+    """Raise AssertionError with the invariants that don't hold, and where."""
     broken = [
         f"{topic.name}-{number}: {sentence}: {partition}"
         for topic in state.topics.values()
@@ -34,7 +34,7 @@ def partitions(state: State) -> dict[TopicIdPartition, PartitionRegistration]:
 def check_step(
     state: State, before: Mapping[TopicIdPartition, PartitionRegistration], line: str
 ) -> None:
-    """AssertionError with what may not come of a state; `line` is what has happened."""
+    """Raise AssertionError with what may not come of a state; `line` is what has happened."""
     for key, now in partitions(state).items():
         if key in before:
             was = before[key]
@@ -75,14 +75,14 @@ def _broken_elr(
 
 
 def _elr_was_stale(state: State, was: PartitionRegistration, min_isr: int) -> bool:
-    """In the releases, where min ISR was lowered while ELR was off."""
+    """Return True, in the releases, where min ISR was lowered while ELR was off."""
     if state.release.election_may_end_elr:
         return was.elr != () and len(was.isr) >= min_isr
     return was.elr != () and (not was.isr or len(was.isr) >= min_isr)
 
 
 def _gives_up(was: PartitionRegistration, now: PartitionRegistration, line: str) -> bool:
-    """Whether it is an unclean shutdown or election, a change of config, or of replicas."""
+    """Return whether it is an unclean shutdown or election, a change of config, or of replicas."""
     elected = now.leader_recovery_state > was.leader_recovery_state
     return elected or line.split()[0] in (
         "restart",

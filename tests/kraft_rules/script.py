@@ -59,7 +59,7 @@ class Script:
     made: int = field(default=0)
 
     def play(self, line: str) -> str:
-        """Let a line happen, and say what was answered if that is not simply yes."""
+        """Let a line happen, and return what was answered if that is not simply yes."""
         word, *rest = line.split()
         args = [arg for arg in rest if "=" not in arg]
         given = dict(arg.split("=", 1) for arg in rest if "=" in arg)
@@ -80,14 +80,14 @@ class Script:
 
 
 def lines_of(given: str) -> tuple[str, list[str]]:
-    """The release that a transcript's input is for, and what happens there."""
+    """Return the release that a transcript's input is for, and what happens there."""
     lines = [line for line in given.splitlines() if line and not line.startswith("#")]
     named = lines[0].startswith("release ")
     return lines.pop(0).split()[1] if named else "4.3.1", lines
 
 
 def scenario(name: str) -> tuple[str, list[str]]:
-    """Those of the transcript with this name."""
+    """Return the release and the lines of the transcript with this name."""
     return lines_of((TESTDATA / "controller" / name).read_text().partition("----\n")[0])
 
 
@@ -116,7 +116,8 @@ def answer(response: ev.AnyResponse) -> str:
 
 
 def show(state: State) -> list[str]:
-    """Every partition: leader, leader epoch/partition epoch, and whatever is not empty."""
+    """Return a line for each partition: leader, leader epoch/partition epoch, and whatever is not
+    empty."""
     return [
         f"{topic.name}-{number} {show_partition(partition)}"
         + show_recovery(state, TopicIdPartition(topic.topic_id, number))
@@ -150,7 +151,7 @@ def show_partition(partition: PartitionRegistration) -> str:
 
 
 def show_recovery(state: State, key: TopicIdPartition) -> str:
-    """Its strategy, whom it can ask, who has answered."""
+    """Return its strategy, whom it can ask, and who has answered."""
     recovery = state.recoveries.get(key)
     if recovery is None:
         left = " left_to_users" if left_to_users(state, key) else ""

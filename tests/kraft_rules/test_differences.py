@@ -87,7 +87,7 @@ def _other(value: Any) -> Any:
 
 
 def _played(release: Release, lines: list[str]) -> Iterator[tuple[str, ...]]:
-    """Each line with what it comes to; nothing after the end of the controller."""
+    """Yield each line with what it comes to; nothing after the end of the controller."""
     script = Script(State(release))
     for line in lines:
         try:

@@ -71,7 +71,8 @@ def partition(
     directories: Iterable[uuid.UUID] = (),
     tags: Mapping[int, bytes] = {},
 ) -> bytes:
-    """Every replica is in sync, and the first one leads. Tags: 0 recovery, 1 ELR, 2 last known."""
+    """Return a PartitionRecord: every replica is in sync, and the first one leads. Tags: 0
+    recovery, 1 ELR, 2 last known."""
     who = list(replicas)
     return record(
         3,
@@ -89,8 +90,8 @@ def partition(
 
 
 def change(number: int, tags: Mapping[int, bytes], topic_id: uuid.UUID = TOPIC_ID) -> bytes:
-    """Tags: 0 isr, 1 leader, 2 replicas, 3 removing, 4 adding, 5 recovery, 6 ELR, 7 last known,
-    8 directories."""
+    """Return a PartitionChangeRecord. Tags: 0 isr, 1 leader, 2 replicas, 3 removing, 4 adding, 5
+    recovery, 6 ELR, 7 last known, 8 directories."""
     return record(5, 2, struct.pack(">i", number), topic_id.bytes, tags=tags)
 
 
@@ -123,7 +124,7 @@ def register(
     at: tuple[str, int] = ("host", 9092),
     features: Iterable[tuple[str, int, int]] = (),
 ) -> bytes:
-    """Features: name, least and greatest level that it supports."""
+    """Return a RegisterBrokerRecord. Features: name, least and greatest level that it supports."""
     host, port = at
     endpoint = string("PLAINTEXT") + string(host) + struct.pack(">Hh", port, 0) + tagged()
     supported = [
@@ -144,7 +145,8 @@ def register(
 
 
 def change_broker(broker: int, epoch: int, tags: Mapping[int, bytes]) -> bytes:
-    """Tags: 0 fenced, 1 in controlled shutdown, 2 log dirs, 3 cordoned ones."""
+    """Return a BrokerRegistrationChangeRecord. Tags: 0 fenced, 1 in controlled shutdown, 2 log
+    dirs, 3 cordoned ones."""
     return record(17, 3, struct.pack(">iq", broker, epoch), tags=tags)
 
 
@@ -197,7 +199,7 @@ def raw_batch(
     epoch: int = EPOCH,
     time_ms: int = 1_000,
 ) -> bytes:
-    """Its CRC holds, whatever else does not."""
+    """Return a batch whose CRC holds, whatever else does not."""
     last = count - 1 if last_delta is None else last_delta
     covered = struct.pack(">hiqqqhii", attributes, last, time_ms, time_ms, -1, -1, -1, count)
     covered += records
@@ -206,7 +208,7 @@ def raw_batch(
 
 
 def in_batch(delta: int, written: Written | None, *, longer: int = 0) -> bytes:
-    """A record; `longer` than it is, by what it says."""
+    """Return a record; `longer` than it is, by what it says."""
     key, value = written if isinstance(written, tuple) else (None, written)
     body = b"\0" + varint(0) + varint(delta) + _sized(key) + _sized(value) + varint(0)
     return varint(len(body) + longer) + body

@@ -39,7 +39,7 @@ UNWRITTEN: Mapping[str, Mapping[str, Any]] = {
 
 
 def as_dumped(name: str, fields: Mapping[str, Any]) -> dict[str, Any]:
-    """The `data` of the record in kafka-dump-log's JSON."""
+    """Return the `data` of the record in kafka-dump-log's JSON."""
     unwritten = UNWRITTEN.get(name, {})
     return {
         key: value
@@ -49,7 +49,7 @@ def as_dumped(name: str, fields: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def dumped_type(name: str) -> str:
-    """PartitionChangeRecord is PARTITION_CHANGE_RECORD there."""
+    """Return the type's name there: PARTITION_CHANGE_RECORD for PartitionChangeRecord."""
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).upper()
 
 

@@ -94,7 +94,7 @@ class MemoryLocation:
 
 
 def tree_of(path: Path) -> Tree:
-    """What lies below a directory of this machine."""
+    """Return what lies below a directory of this machine."""
     return {
         entry.name: tree_of(entry) if entry.is_dir() else entry.read_bytes()
         for entry in path.iterdir()

@@ -67,15 +67,15 @@ class Mutation:
 
 
 def fields(batch: bytes) -> dict[str, tuple[int, int]]:
-    """Bytes [from, to) of the batch by name."""
+    """Return the bytes [from, to) of each field of the batch by name."""
     known = _V2_FIELDS if batch[16] == _V2 else _OLD_FIELDS
     begin = max(stop for _, stop in known.values())
     return {**known, PAYLOAD: (begin, len(batch))}
 
 
 def flips(log: Log) -> Iterator[Mutation]:
-    """Every bit of every header, and some of every payload, of first, middle and last batch in
-    first, middle and last segment."""
+    """Yield a flip of every bit of every header, and some of every payload, of first, middle and
+    last batch in first, middle and last segment."""
     for (segment_place, batch_place), (segment, number) in _batches(log).items():
         of_batch = f"of the {batch_place} batch of the {segment_place} segment"
         for name, (begin, end) in fields(segment.batches[number]).items():
@@ -104,7 +104,7 @@ def _flipped(segment: Segment, bit: int) -> bytes:
 
 
 def seeded(log: Log, intact: Files, seed: int) -> Mutation:
-    """One mutation; the same for the same seed, and never none."""
+    """Return one mutation; the same for the same seed, and never none."""
     random = Random(seed)
     while True:
         mutation = random.choice(_KINDS)(log, intact, random)
@@ -149,7 +149,7 @@ def _zero(log: Log, intact: Files, random: Random) -> Mutation:
 
 
 def _cut_out(log: Log, intact: Files, random: Random) -> Mutation:
-    """Whole batches gone, what follows moved up: the files look sound, each by itself."""
+    """Cut out whole batches, what follows moved up: the files look sound, each by itself."""
     segment = random.choice(log.segments)
     begin, end = sorted(random.sample(range(len(segment.batches) + 1), 2))
     content = b"".join(segment.batches[:begin] + segment.batches[end:])
@@ -180,7 +180,7 @@ def _random_bytes(log: Log, intact: Files, random: Random) -> Mutation:
 
 
 def _random_outside_crc(log: Log, intact: Files, random: Random) -> Mutation:
-    """Base offset and leader epoch of one batch, both at once and any number of bits."""
+    """Change base offset or leader epoch of one batch, or both at once, by any number of bits."""
     segment = random.choice(log.segments)
     number = random.randrange(len(segment.batches))
     batch, near = segment.batches[number], random.choice([8, 1 << 20, 1 << 62])
@@ -199,7 +199,7 @@ def _overwritten(segment: Segment, position: int, data: bytes, kind: str) -> Mut
 
 
 def _append(log: Log, intact: Files, random: Random) -> Mutation:
-    """Behind the log's end: zeros, noise, a batch once more, one that lies far away."""
+    """Append behind the log's end: zeros, noise, a batch once more, one that lies far away."""
     segment = random.choice(log.segments)
     batch = random.choice(segment.batches)
     far = struct.pack(">q", last_offset(segment.batches[-1]) + random.randrange(1, 1 << 33))
@@ -243,8 +243,8 @@ _KINDS: tuple[Callable[[Log, Files, Random], Mutation], ...] = (
 
 
 def log_is_unchanged(log: Log, mutation: Mutation) -> bool:
-    """True when every batch is where it was: only other files changed, or what lies behind the end
-    of a segment."""
+    """Return True when every batch is where it was: only other files changed, or what lies behind
+    the end of a segment."""
     return all(
         mutation.files.get(segment.name, segment.content).startswith(segment.content)
         for segment in log.segments
@@ -252,12 +252,12 @@ def log_is_unchanged(log: Log, mutation: Mutation) -> bool:
 
 
 def passes_for_compaction(log: Log, mutation: Mutation) -> bool:
-    """True when nothing in the replica's own files tells the mutated log from one that the cleaner
-    left: batches are gone as a whole, or moved within a gap between others. In the active segment
-    too: a follower copies the gaps of its leader; but its last batch must not lie where a flipped
-    bit takes one that follows on.
+    """Return True when nothing in the replica's own files tells the mutated log from one that the
+    cleaner left: batches are gone as a whole, or moved within a gap between others. In the active
+    segment too: a follower copies the gaps of its leader; but its last batch must not lie where a
+    flipped bit takes one that follows on.
 
-    It knows the intact log, and so needs no CRC.
+    The function knows the intact log, and so needs no CRC.
     """
     if not log.compacted:
         return False
@@ -279,7 +279,8 @@ def _next_starts(log: Log) -> list[int]:
 
 
 def moves_the_end_unseen(log: Log, mutation: Mutation) -> bool:
-    """True when the log's last batch is a compressed message of an old format, and its offset rose.
+    """Return True when the log's last batch is a compressed message of an old format, and its
+    offset rose.
 
     Its first offset is known only after decompressing, so nothing says that it does not follow on.
     """
@@ -292,8 +293,8 @@ def moves_the_end_unseen(log: Log, mutation: Mutation) -> bool:
 
 
 def hides_a_gap(log: Log, mutation: Mutation) -> bool:
-    """True when what is left follows on wherever that can be told: a compressed message of an old
-    format may hold whatever is missing before it."""
+    """Return True when what is left follows on wherever that can be told: a compressed message of
+    an old format may hold whatever is missing before it."""
     return all(
         _follows_on(mutation.files.get(segment.name, segment.content), segment)
         for segment in log.segments
@@ -313,12 +314,13 @@ def _follows_on(content: bytes, segment: Segment) -> bool:
 
 
 def _first_is_hidden(batch: bytes) -> bool:
-    """A compressed message of an old format: its offset is that of the last one in it."""
+    """Return True for a compressed message of an old format: its offset is that of the last one in
+    it."""
     return batch[16] != _V2 and batch[17] & 7 != 0
 
 
 def split(content: bytes) -> Iterator[bytes]:
-    """Batches by their lengths, whatever these are; what is left over is one too."""
+    """Yield batches by their lengths, whatever these are; what is left over is one too."""
     position = 0
     while position < len(content):
         length = struct.unpack_from(">i", content[position:].ljust(12), 8)[0]
@@ -328,8 +330,8 @@ def split(content: bytes) -> Iterator[bytes]:
 
 
 def _may_be_cleaned(log: Log, content: bytes, segment: Segment, end: int) -> bool:
-    """All of it are batches of the intact segment, but for their base offsets; these rise, stay
-    below `end`, and agree with leader epochs and index."""
+    """Return True when all of it are batches of the intact segment, but for their base offsets;
+    these rise, stay below `end`, and agree with leader epochs and index."""
     known = {batch[8:] for batch in segment.batches}
     indexed = index_entries(segment)
     least, position = segment.base_offset, 0

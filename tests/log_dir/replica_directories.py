@@ -40,7 +40,7 @@ class Segment:
 
     @property
     def positions(self) -> tuple[int, ...]:
-        """Of each batch, and where the last ends."""
+        """Return the position of each batch, and where the last ends."""
         ends = [0]
         for batch in self.batches:
             ends.append(ends[-1] + len(batch))
@@ -63,7 +63,7 @@ class Log:
 
     @property
     def end_offset(self) -> int:
-        """Exclusive."""
+        """Return the log end offset, exclusive."""
         return last_offset(self.segments[-1].batches[-1]) + 1
 
 
@@ -72,12 +72,12 @@ def file_name(base_offset: int, kind: str) -> str:
 
 
 def text_of(id_: UUID) -> str:
-    """Kafka's way to write a UUID."""
+    """Return a UUID as Kafka writes it."""
     return base64.urlsafe_b64encode(id_.bytes).decode().rstrip("=")
 
 
 def last_offset(batch: bytes) -> int:
-    """Inclusive, by the header; of the old formats the offset is that of the last message."""
+    """Return the last offset by the header; of the old formats it is that of the last message."""
     base: int = struct.unpack_from(">q", batch)[0]
     delta: int = struct.unpack_from(">i", batch, 23)[0] if batch[16] == 2 else 0
     return base + delta
@@ -92,7 +92,7 @@ def _epoch_at(offset: int) -> int:
 
 
 def plain_log() -> Log:
-    """Offsets 0 to 180 (exclusive) in batches of 5."""
+    """Return a log of offsets 0 to 180 (exclusive) in batches of 5."""
     segments = (
         Segment(base, tuple(_batch(at) for at in range(base, base + 60, 5)))
         for base in (0, 60, 120)
@@ -105,8 +105,8 @@ def _batch(base: int) -> bytes:
 
 
 def compacted_log() -> Log:
-    """What is left of 180 offsets: in the older segments whole batches are gone, others hold fewer
-    records than offsets. The active segment was never cleaned."""
+    """Return what is left of 180 offsets: in the older segments whole batches are gone, others hold
+    fewer records than offsets. The active segment was never cleaned."""
     gone = {10, 15, 35, 60, 65, 90, 100, 105, 115}
     older = [
         Segment(base, tuple(_thinned(at) for at in range(base, base + 60, 5) if at not in gone))
@@ -121,8 +121,8 @@ def _thinned(base: int) -> bytes:
 
 
 def old_log() -> Log:
-    """Message format 1, as a topic from before 0.11 that nobody wrote to since has it; a compressed
-    message here and there. Its leader-epoch-checkpoint is empty."""
+    """Return a log of message format 1, as a topic from before 0.11 that nobody wrote to since has
+    it; a compressed message here and there. Its leader-epoch-checkpoint is empty."""
     segments = (
         Segment(base, tuple(_message(at) for at in range(base, base + 20))) for base in (0, 20, 40)
     )
@@ -134,20 +134,21 @@ def _message(offset: int) -> bytes:
 
 
 def upgraded_log() -> Log:
-    """Message format 1 up to offset 60, format 2 and leader epochs from there on."""
+    """Return a log of message format 1 up to offset 60, format 2 and leader epochs from there
+    on."""
     old = Segment(0, tuple(_message(at) for at in range(60)))
     return Log("upgraded", (old, *plain_log().segments[1:]), ((0, 60), *_EPOCHS[1:]))
 
 
 def longer(log: Log) -> Log:
-    """With a batch more at its end."""
+    """Return the log with a batch more at its end."""
     *older, active = log.segments
     more = _batch(log.end_offset) if active.batches[-1][16] == 2 else _message(log.end_offset)
     return replace(log, segments=(*older, replace(active, batches=(*active.batches, more))))
 
 
 def replica_files(log: Log) -> Files:
-    """All that a replica's directory holds."""
+    """Return all that a replica's directory holds."""
     files: Files = {
         "leader-epoch-checkpoint": checkpoint(*(f"{e} {start}" for e, start in log.epochs)),
         "partition.metadata": f"version: 0\ntopic_id: {text_of(TOPIC_ID)}".encode(),
@@ -164,7 +165,7 @@ def replica_files(log: Log) -> Files:
 
 
 def index_entries(segment: Segment) -> dict[int, int]:
-    """The last offset of every third batch but the first, by its position."""
+    """Return the last offset of every third batch but the first, by its position."""
     entries = [
         (position, last_offset(batch))
         for position, batch in zip(segment.positions, segment.batches, strict=False)
@@ -174,14 +175,14 @@ def index_entries(segment: Segment) -> dict[int, int]:
 
 
 def _index(segment: Segment, *, zeros: int) -> bytes:
-    """`zeros`: entries that are preallocated."""
+    """Return the index. `zeros`: entries that are preallocated."""
     entries = ((last - segment.base_offset, at) for at, last in index_entries(segment).items())
     return index(*entries, zeros=zeros)
 
 
 def log_directory_files(node: int, logs: Iterable[Log]) -> Files:
-    """What lies in a log directory beside its replicas: killed, with everything flushed up to the
-    active segments."""
+    """Return what lies in a log directory beside its replicas: killed, with everything flushed up
+    to the active segments."""
     logs = tuple(logs)
     id_ = text_of(UUID(int=1000 + node))
     return {
@@ -196,7 +197,7 @@ def log_directory_files(node: int, logs: Iterable[Log]) -> Files:
 
 
 def recovery_point(log: Log) -> int:
-    """Exclusive: a broker syncs a segment when it begins the next."""
+    """Return the recovery point, exclusive: a broker syncs a segment when it begins the next."""
     return log.segments[-1].base_offset
 
 

@@ -23,7 +23,7 @@ def v2(
     producer_epoch: int = -1,
     sequence: int = -1,
 ) -> bytes:
-    """One batch of format 2, its CRC right."""
+    """Return one batch of format 2, its CRC right."""
     delta = count - 1 if delta is None else delta
     producer = (producer_id, producer_epoch, sequence)
     covered = struct.pack(">hiqqqhii", attributes, delta, 1000, 2000, *producer, count)
@@ -33,7 +33,7 @@ def v2(
 
 
 def legacy(offset: int = 0, *, magic: int = 1, attributes: int = 0, value: bytes = b"v") -> bytes:
-    """One message of format 0 or 1 without a key, its CRC right."""
+    """Return one message of format 0 or 1 without a key, its CRC right."""
     covered = struct.pack(">bb", magic, attributes)
     covered += struct.pack(">q", 3000) if magic else b""
     covered += struct.pack(">ii", -1, len(value)) + value
@@ -41,18 +41,18 @@ def legacy(offset: int = 0, *, magic: int = 1, attributes: int = 0, value: bytes
 
 
 def index(*entries: tuple[int, int], zeros: int = 0) -> bytes:
-    """(relative offset, position) entries and so many zero ones."""
+    """Return an index of (relative offset, position) entries and so many zero ones."""
     return b"".join(struct.pack(">ii", *entry) for entry in entries) + bytes(8 * zeros)
 
 
 def checkpoint(*lines: str, count: int | None = None) -> bytes:
-    """Any of the checkpoint files."""
+    """Return any of the checkpoint files."""
     announced = len(lines) if count is None else count
     return "".join(f"{line}\n" for line in ("0", str(announced), *lines)).encode()
 
 
 def outcome(parse: Callable[[], object]) -> str:
-    """What BadFormat says, "" for a value; any other exception goes through."""
+    """Return what BadFormat says, "" for a value; any other exception goes through."""
     try:
         parse()
     except BadFormat as error:
@@ -61,7 +61,7 @@ def outcome(parse: Callable[[], object]) -> str:
 
 
 def reader(data: bytes, largest: list[int] | None = None) -> Callable[[int, int], bytes]:
-    """`read_at` of these bytes; `largest` collects how much was asked for at once."""
+    """Return `read_at` of these bytes; `largest` collects how much was asked for at once."""
 
     def read_at(position: int, length: int) -> bytes:
         assert position >= 0

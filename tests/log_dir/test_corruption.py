@@ -95,7 +95,7 @@ class Cluster:
 
     @contextmanager
     def damaged(self, files: Mapping[str, bytes]) -> Iterator[Folder]:
-        """The directory with these contents."""
+        """Yield the directory with these contents."""
         disks.write_files(self.directory, files)
         try:
             with LocalLocation(self.directory).open() as folder:
@@ -117,7 +117,7 @@ class Cluster:
             return scan_replica(folder, replica, mode, Bounded(20 * size + 4096))
 
     def designated(self, row: ReplicaLog, peers: Iterable[int]) -> int | None:
-        """The leader out of the damaged replica and these peers, all of them live."""
+        """Return the leader out of the damaged replica and these peers, all of them live."""
         mode = row.scanned.mode if row.scanned else DEEP
         rows = [row, *(self.rows[mode][peer] for peer in peers)]
         state = PartitionState(
@@ -164,14 +164,15 @@ def seen(row: ReplicaLog, intact: ReplicaLog) -> Seen:
 
 
 def can_be_seen(log: Log, mutation: Mutation) -> bool:
-    """False where the log's own files say nothing against the damage; no peer could, either."""
+    """Return False where the log's own files say nothing against the damage; no peer could,
+    either."""
     unseen = (log_is_unchanged, passes_for_compaction, hides_a_gap, moves_the_end_unseen)
     return not any(known(log, mutation) for known in unseen)
 
 
 def wrongly_planned(cluster: Cluster, mutation: Mutation, row: ReplicaLog) -> list[str]:
-    """The sets of peers beside which the damaged replica was designated; or nobody, though one of
-    those peers should be. Nobody is right where leader epochs are unknown."""
+    """Return the sets of peers beside which the damaged replica was designated; or nobody, though
+    one of those peers should be. Nobody is right where leader epochs are unknown."""
     if cluster.log.epochs and not can_be_seen(cluster.log, mutation):
         return []
     return [
@@ -203,7 +204,7 @@ def test_intact_replicas_are_sound_in_every_mode(clusters: dict[str, Cluster], k
 def flipped(
     clusters: dict[str, Cluster], request: pytest.FixtureRequest
 ) -> tuple[Cluster, list[Scan]]:
-    """A deep scan of every flipped bit, or of each of a part of them."""
+    """Return a deep scan of every flipped bit, or of each of a part of them."""
     kind, part = request.param
     cluster = clusters[kind]
     chosen = [m for place, m in enumerate(flips(cluster.log)) if FLIPS[part](place)]
@@ -230,7 +231,7 @@ def test_only_base_offsets_that_nothing_speaks_against_flip_unseen(
 
 
 def tried(seed: int) -> tuple[str, ScanMode]:
-    """Deep mostly."""
+    """Return the kind of log and the mode of its scan, deep mostly."""
     random = Random(-1 - seed)
     return random.choice(list(LOGS)), random.choices([DEEP, RECOVER, FAST], [6, 3, 1])[0]
 
@@ -255,7 +256,8 @@ def test_no_seeded_damage_has_a_replica_designated_or_a_scan_fail(
 
 
 def reads(log: Log, mutation: Mutation, recovery_point: int | None) -> bool:
-    """Whether a broker, and so a scan like its own recovery, looks at every damaged segment."""
+    """Return whether a broker, and so a scan like its own recovery, looks at every damaged
+    segment."""
     first = 0 if recovery_point is None else recovery_point
     damaged = [s.base_offset for s in log.segments if s.name in mutation.files]
     return all(base >= first for base in damaged)
@@ -341,7 +343,7 @@ def test_any_files_at_all_give_a_row(
 
 
 def figures(cluster: Cluster) -> list[tuple[str, int, Counter[Seen]]]:
-    """(field, how many flips, what was seen of them) for every field."""
+    """Return (field, how many flips, what was seen of them) for every field."""
     counts: dict[str, Counter[Seen]] = {}
     for mutation in flips(cluster.log):
         row = cluster.scan(mutation, DEEP, None)

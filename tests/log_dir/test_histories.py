@@ -27,7 +27,7 @@ def _scanned(root: Path) -> ReplicaInfo:
 
 
 def formatted_anew(root: Path, epoch: int) -> Path:
-    """What a controller writes that knows nothing."""
+    """Write the log of a controller that knows nothing."""
     log = Batches(
         ((epoch, (leader_change(101, (101,)),)), (epoch, (feature("metadata.version", 30), NO_OP)))
     )

@@ -42,7 +42,7 @@ class Finished:
 
     @property
     def logs(self) -> dict[str, dict[str, Any]]:
-        """The rows of broker 1 by partition."""
+        """Return the rows of broker 1 by partition."""
         parse_replica_info(self.stdout, "stdout")
         return {
             f"{row['topic']}-{row['partition']}": log
@@ -60,7 +60,7 @@ class Finished:
 
 
 def scan(root: Path, mode: ScanMode = ScanMode.DEEP) -> Finished:
-    """The command as a process, one worker: `peak_mib` is of all that it did."""
+    """Run the command as a process, one worker: `peak_mib` is of all that it did."""
     line = command_line(
         RECOVERY, "scan-log-dirs", str(root), "--mode", mode, "--format", "json", "--workers", "1"
     )
@@ -90,7 +90,8 @@ sys.exit(code)
 
 
 def looks(root: Path) -> dict[Path, tuple[int, ...]]:
-    """All that a scan could change of anything in the tree: size, times, kind, link count."""
+    """Return all that a scan could change of anything in the tree: size, times, kind, link
+    count."""
     return {path: _look(path) for path in (root, *root.rglob("*"))}
 
 
@@ -101,7 +102,8 @@ def _look(path: Path) -> tuple[int, ...]:
 
 @pytest.fixture
 def disk(tmp_path: Path) -> Path:
-    """A log directory of broker 1 with a sound replica, good-0, beside whatever a test adds."""
+    """Return a log directory of broker 1 with a sound replica, good-0, beside whatever a test
+    adds."""
     return log_directory(tmp_path / "disk", 1, {"good-0": 5})
 
 
@@ -276,7 +278,7 @@ def test_a_great_many_empty_replicas(tmp_path: Path, replicas: int) -> None:
 
 @pytest.fixture
 def public(tmp_path: Path) -> Iterator[Path]:
-    """A directory that everybody can reach, as tmp_path can't be."""
+    """Yield a directory that everybody can reach, as tmp_path can't be."""
     with tempfile.TemporaryDirectory() as directory:
         Path(directory).chmod(0o755)
         yield Path(directory)
@@ -308,7 +310,7 @@ def test_what_may_not_be_read_costs_its_own_row(public: Path) -> None:
 
 
 def _as_nobody(root: Path) -> str:
-    """A scan by a process that is not root, to whom every directory is open."""
+    """Scan by a process that is not root, to whom every directory is open."""
     context = multiprocessing.get_context("fork")
     ours, theirs = context.Pipe()
     process = context.Process(target=_scan_as_nobody, args=(root, theirs))

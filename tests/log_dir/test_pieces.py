@@ -80,7 +80,7 @@ def planned(files: Files, of: Replica, mode: ScanMode, share: int) -> list[Piece
 
 
 def cut_anywhere(files: Files, random: Random) -> Iterator[Piece]:
-    """Pieces that no index proposed, cut in the middle of batches mostly."""
+    """Yield pieces that no index proposed, cut in the middle of batches mostly."""
     for segment in replica_files(MemoryFolder(files)).segments:
         places = [random.randrange(segment.size + 1) for _ in range(random.randrange(4))]
         for start, end in pairwise(sorted({0, *places, segment.size})):
@@ -95,7 +95,7 @@ def in_pieces(
 
 @pytest.fixture
 def windows(monkeypatch: pytest.MonkeyPatch) -> None:
-    """So small that a segment here has several, and not the same in every walk."""
+    """Make windows so small that a segment here has several, and not the same in every walk."""
     random = Random(0)
 
     def walk(*args: Any, **more: Any) -> Walk:
@@ -107,8 +107,8 @@ def windows(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def wrong_index(log: Log, random: Random) -> Files:
-    """An offset index that names any position, a right one mostly, with an offset that fits or
-    nearly does."""
+    """Return an offset index that names any position, a right one mostly, with an offset that fits
+    or nearly does."""
     segment = random.choice(log.segments)
     entries = []
     for position, batch in zip(segment.positions, segment.batches, strict=False):
@@ -182,7 +182,7 @@ def test_every_bit_of_a_header_with_a_cut_at_its_batch_and_beside_it(kind: str) 
 
 
 def cut_at(files: Files, positions: Iterable[int]) -> Iterator[Piece]:
-    """All segments at these positions, where they reach so far."""
+    """Yield pieces of all segments, cut at these positions, where they reach so far."""
     for segment in replica_files(MemoryFolder(files)).segments:
         within = {0, *(at for at in positions if at < segment.size), segment.size}
         for start, end in pairwise(sorted(within)):
@@ -193,7 +193,7 @@ SEGMENT, INDEX = disks.file_name(0, "log"), disks.file_name(0, "index")
 
 
 def nested(base: int) -> tuple[bytes, int]:
-    """A batch of 5, and the position in it of another that is as sound, in its records."""
+    """Return a batch of 5, and the position in it of another that is as sound, in its records."""
     inner = v2(base + 2, 3)
     outer = v2(base, 5, body=b"key" + inner + b"end")
     return outer, outer.index(inner)
@@ -371,7 +371,8 @@ def test_an_index_of_the_worst_kind_gives_few_pieces_soon() -> None:
 
 @st.composite
 def rising_runs(draw: st.DrawFn) -> list[Run]:
-    """As walks give them: offsets rise, with and without gaps; with and without first offsets."""
+    """Return runs as walks give them: offsets rise, with and without gaps; with and without first
+    offsets."""
     runs: list[Run] = []
     at = draw(st.integers(0, 3))
     for _ in range(draw(st.integers(0, 12))):

@@ -278,8 +278,8 @@ def test_an_index_that_lies_does_not_change_where_a_fast_scan_ends(tmp_path: Pat
 
 
 def _large(torn: int) -> Files:
-    """Every batch has its entry in the index but the first, as those of more than 4 KiB have; of
-    the last ones only zeros or a beginning have come to the disk."""
+    """Return a replica in which every batch has its entry in the index but the first, as those of
+    more than 4 KiB have; of the last ones only zeros or a beginning have come to the disk."""
     batches = [v2(at, 5, epoch=3, body=bytes(5000)) for at in range(0, 50, 5)]
     positions = [sum(map(len, batches[:n])) for n in range(len(batches) + 1)]
     kept = b"".join(batches[: len(batches) - torn])

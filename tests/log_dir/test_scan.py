@@ -46,7 +46,7 @@ def log_directory(
     cluster: str = "c1",
     directory: int | None = None,
 ) -> Path:
-    """`replicas`: how many records each holds, by directory name."""
+    """Write a log directory. `replicas`: how many records each holds, by directory name."""
     path.mkdir(parents=True)
     id_ = text_of(UUID(int=1000 + (node if directory is None else directory)))
     (path / "meta.properties").write_text(
@@ -340,7 +340,7 @@ sys.stdin.read()
 
 @contextmanager
 def held(lock: Path) -> Iterator[int]:
-    """Locked by another process, as Java's FileLock does; its id."""
+    """Yield the id of another process that locks the file, as Java's FileLock does."""
     process = subprocess.Popen(
         [sys.executable, "-c", HOLD, str(lock)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     )

@@ -29,7 +29,7 @@ def walk(
 
 
 def end_of(data: bytes, *, base: int = 0) -> tuple[int, Reason, str]:
-    """The same whatever the window."""
+    """Return where the walk ends, the same whatever the window."""
     ends = {walk(data, chunk=chunk, base=base)[1] for chunk in CHUNKS}
     (end,) = ends
     return end.position, end.reason, end.detail
@@ -40,7 +40,7 @@ def flip(data: bytes, byte: int, bit: int = 1) -> bytes:
 
 
 def resized(data: bytes) -> bytes:
-    """A batch with the length and the CRC that its bytes call for."""
+    """Return a batch with the length and the CRC that its bytes call for."""
     if data[16] == 2:
         crc = struct.pack(">I", crc32c(data[21:]))
         return data[:8] + struct.pack(">i", len(data) - 12) + data[12:17] + crc + data[21:]
@@ -222,7 +222,7 @@ def test_a_walk_past_the_end_ends_there() -> None:
 
 
 def parts_of(draw: st.DrawFn) -> list[bytes]:
-    """Batches of any format in rising offsets, some apart."""
+    """Return batches of any format in rising offsets, some apart."""
     parts, offset = [], draw(st.integers(0, 3))
     for _ in range(draw(st.integers(0, 8))):
         body, kind = b"b" * draw(st.integers(0, 200)), draw(st.integers(0, 3))

@@ -41,7 +41,7 @@ COPY = f"orders-0.{'0' * 32}-future"
 
 
 def image(home: UUID = FIRST, log_dirs: tuple[UUID, ...] = (FIRST, SECOND)) -> MetadataImage:
-    """orders-0 is on brokers 1 and 2; broker 1 has two log directories."""
+    """Return an image: orders-0 is on brokers 1 and 2; broker 1 has two log directories."""
     registered = BrokerRegistration(1, 5, UUID(int=1), True, False, (), None, log_dirs)
     found = PartitionRegistration(
         (1, 2), (1,), -1, 4, 7, elr=(), last_known_elr=(), directories=(home, OTHERS)

@@ -7,12 +7,12 @@ from typing import Any
 
 
 def build(message_class: Any, values: Mapping[str, Any]) -> Any:
-    """The message; fields that are not named have their defaults."""
+    """Return the message; fields that are not named have their defaults."""
     return message_class(**_fields(message_class, values))
 
 
 def plain(message: Any) -> dict[str, Any]:
-    """The fields that the version of a decoded message has, as `build` takes them."""
+    """Return the fields that the version of a decoded message has, as `build` takes them."""
     found: dict[str, Any] = message.to_dict(json=False)
     return found
 

@@ -50,7 +50,7 @@ class Damage(Enum):
 
     @property
     def forgiven(self) -> bool:
-        """With a sound copy beside it there is a plan at least now and then."""
+        """Return True where a sound copy beside it gives a plan at least now and then."""
         return self in (
             *(Damage.NONE, Damage.CUT, Damage.CONTRADICTION, Damage.CONTRADICTION_AND_MORE),
             *(Damage.STATE, Damage.CHECKPOINT),
@@ -58,7 +58,8 @@ class Damage(Enum):
 
 
 def copies_of(logs: Mapping[int, Path], target: Path) -> dict[int, Path]:
-    """The metadata directories of these nodes with their meta.properties, without indexes."""
+    """Return the metadata directories of these nodes with their meta.properties, without
+    indexes."""
     made = {}
     for node, metadata in logs.items():
         made[node] = target / f"node-{node}"
@@ -71,7 +72,7 @@ def copies_of(logs: Mapping[int, Path], target: Path) -> dict[int, Path]:
 def damaged(
     whole: Mapping[int, Path], target: Path, chance: random.Random
 ) -> tuple[set[Damage], list[int]]:
-    """Write one to all copies, each damaged or not. Returns what was done, and whose are not
+    """Write one to all copies, each damaged or not. Return what was done, and whose are not
     there."""
     nodes = sorted(chance.sample(sorted(whole), chance.randint(1, len(whole))))
     done = set()
@@ -89,7 +90,7 @@ def _segment(metadata: Path) -> Path:
 
 
 def _batches(data: bytes) -> list[tuple[int, int]]:
-    """(position, size) of each."""
+    """Return (position, size) of each."""
     found, at = [], 0
     while at + _HEADER.size <= len(data):
         _, length, _, _, _ = _HEADER.unpack_from(data, at)

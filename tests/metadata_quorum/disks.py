@@ -49,7 +49,7 @@ class Batches:
         return sum(len(written) for _, written in self.parts)
 
     def encoded(self, begun_ms: int = TIME_MS) -> list[bytes]:
-        """A record a millisecond."""
+        """Return the batches, with a record a millisecond."""
         found, base = [], 0
         for epoch, written in self.parts:
             found.append(batch(base, *written, epoch=epoch, time_ms=begun_ms + base))
@@ -58,7 +58,7 @@ class Batches:
 
 
 def voter_records(voters: Iterable[tuple[int, uuid.UUID, int]]) -> tuple[bytes, bytes]:
-    """VotersRecord of (id, directory id, port)."""
+    """Return a VotersRecord of (id, directory id, port)."""
     listed = []
     for id_, directory, port in voters:
         listener = string("CONTROLLER") + string("127.0.0.1") + struct.pack(">H", port) + tagged()
@@ -73,7 +73,7 @@ def kraft_version(level: int) -> tuple[bytes, bytes]:
 
 
 def static_log(level: int = 30) -> Batches:
-    """Epoch 1 of a static quorum: two brokers, one topic of one partition."""
+    """Return epoch 1 of a static quorum: two brokers, one topic of one partition."""
     return Batches(
         (
             (1, (leader_change(101, CONTROLLERS),)),
@@ -85,7 +85,7 @@ def static_log(level: int = 30) -> Batches:
 
 
 def dynamic_log(ports: Sequence[int] = (1, 1, 1)) -> Batches:
-    """The same of a dynamic quorum."""
+    """Return epoch 1 of a dynamic quorum: two brokers, one topic of one partition."""
     voters = [(id_, directory_id(id_), port) for id_, port in zip(CONTROLLERS, ports, strict=True)]
     first = (1, (leader_change(101, CONTROLLERS), kraft_version(1), voter_records(voters)))
     return Batches((first, *static_log().parts[1:]))
@@ -104,7 +104,7 @@ def write_node(
     quorum_epoch: int | None = None,
     data: bytes | None = None,
 ) -> Path:
-    """A log directory, whose path is returned. data: of its segment, if not what `log` says."""
+    """Write a log directory, and return its path. data: of its segment, if not what `log` says."""
     home = parent / f"node-{node}"
     metadata = home / METADATA
     metadata.mkdir(parents=True)
@@ -134,7 +134,7 @@ def move_up(home: Path, offset: int, epoch: int, *state: bytes) -> None:
 def write_replica(
     home: Path, name: str, topic_id: uuid.UUID, epochs: Sequence[tuple[int, int]] = ()
 ) -> Path:
-    """A replica's directory with nothing but what tells of the metadata log."""
+    """Write a replica's directory with nothing but what tells of the metadata log."""
     replica = home / name
     replica.mkdir()
     (replica / "partition.metadata").write_text(f"version: 0\ntopic_id: {kafka_uuid(topic_id)}")

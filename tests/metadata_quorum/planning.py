@@ -25,7 +25,7 @@ def plan(disks: Path, *flags: str | Path, new: str = NEW) -> Done:
 
 
 def codes(done: Done) -> set[str]:
-    """The findings that it printed."""
+    """Return the codes of the findings that it printed."""
     words = (line.split() for line in done.stderr.splitlines())
     severities = ("loss", "unknown", "notice")
     return {line[1].rstrip(":") for line in words if len(line) > 1 and line[0] in severities}
@@ -33,6 +33,6 @@ def codes(done: Done) -> set[str]:
 
 @contextmanager
 def listening() -> Iterator[int]:
-    """A port at which something answers that is no Kafka."""
+    """Yield a port at which something answers that is no Kafka."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         yield server.getsockname()[1]

@@ -20,7 +20,7 @@ Start = Callable[..., Watched]
 
 @pytest.fixture
 def start(tmp_path: Path) -> Iterator[Start]:
-    """Runs a command on the plan of a quorum, which is tmp_path/plan.json."""
+    """Yield what runs a command on the plan of a quorum, which is tmp_path/plan.json."""
     for broker in (1, 2):
         write_node(tmp_path / "disks", broker, dynamic_log())
     assert plan(tmp_path / "disks", *ALL_LOST).code == 0

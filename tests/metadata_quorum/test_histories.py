@@ -45,7 +45,7 @@ def disks(tmp_path: Path) -> Path:
 
 
 def _formatted_anew(epoch: int) -> Batches:
-    """What a controller writes that knows nothing."""
+    """Return what a controller writes that knows nothing."""
     first = (epoch, (leader_change(101, (101,)),))
     return Batches((first, (epoch, (feature("metadata.version", 30), NO_OP))))
 

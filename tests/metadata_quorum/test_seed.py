@@ -161,7 +161,8 @@ def test_killed_at_any_step_it_is_absent_or_right(tmp_path: Path, dynamic: bool)
 
 
 def _killed_at(step: int, found: QuorumPlanJson, home: Path) -> bool:
-    """In a process of its own, killed when it touches the file system for that time."""
+    """Seed in a process of its own, and return whether it was killed at that touch of the file
+    system."""
     child = os.fork()
     if child == 0:
         left = step

@@ -42,9 +42,9 @@ class EmulatedCluster:
 
     @classmethod
     def as_real(cls, options: Options) -> KafkaCluster:
-        """For those who say that they want a KafkaCluster. That class has no protocol: the recipes
-        are part of what saved outages are known by, and a change of them makes all of those anew.
-        """
+        """Return it as who wants a KafkaCluster takes it. That class has no protocol: the recipes
+        are part of what saved outages are known by, and a change of them makes all of those
+        anew."""
         return cast(KafkaCluster, cls(options))
 
     def __enter__(self) -> Self:
@@ -90,8 +90,8 @@ class EmulatedCluster:
                 self.running.start(node)
 
     def start_node(self, node: int, *, wait: bool = True) -> None:
-        """Without waiting it is left as a real one is in its first second: registered, and fenced
-        until it has read its log directory."""
+        """Start one. Without waiting it is left as a real one is in its first second: registered,
+        and fenced until it has read its log directory."""
         if not wait:
             self.running.look(lambda emulation: _ask_for_fencing(emulation.brokers[node]))
         self.start([node])
@@ -103,7 +103,7 @@ class EmulatedCluster:
         self.running.kill(node)
 
     def kill_all(self) -> None:
-        """A checkpoint is written first, so that the files say what was shown just before."""
+        """Kill all, after a checkpoint, so that the files say what was shown just before."""
         self.running.look(lambda emulation: emulation.checkpoint())
         for node in filter(self.alive, self.node_ids):
             self.kill(node)
@@ -119,7 +119,7 @@ class EmulatedCluster:
             self.running.resume(node)
 
     def lose_quorum(self, *, active_survives: bool = False) -> None:
-        """One controller, which hangs: there is none to survive."""
+        """Have the one controller hang: there is none to survive."""
         assert not active_survives
         self.running.pause_controller()
 
@@ -129,7 +129,7 @@ class EmulatedCluster:
     def script(
         self, name: str, *arguments: str, timeout: float = TIMEOUT, check: bool = True
     ) -> subprocess.CompletedProcess[str]:
-        """Kafka's scripts need Java: see scripts.py."""
+        """Run one of Kafka's scripts in Python, for they need Java: see scripts.py."""
         return scripts.run(name, arguments)
 
     def view(self, broker: int) -> ClusterView:
@@ -140,7 +140,7 @@ class EmulatedCluster:
         self._wait_for_views(lambda view: wanted <= view.brokers, timeout, f"{wanted} unfenced")
 
     def wait_until_fenced(self, brokers: Iterable[int], timeout: float = TIMEOUT) -> None:
-        """Their sessions end now, instead of being waited for."""
+        """End their sessions now, instead of waiting for that."""
         for broker in brokers:
             self.running.fence(broker)
 
@@ -156,7 +156,7 @@ class EmulatedCluster:
     def _wait_for_views(
         self, condition: Callable[[ClusterView], bool], timeout: float, wanted: str
     ) -> None:
-        """One broker speaks for all: metadata reaches them at once."""
+        """Wait for the views. One broker speaks for all: metadata reaches them at once."""
         wait_until(
             lambda: not self.live_brokers or condition(self.view(self.live_brokers[0])),
             timeout,

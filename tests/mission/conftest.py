@@ -65,7 +65,7 @@ def means(request: pytest.FixtureRequest) -> Means:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Each version and each min.insync.replicas is tried, and not each with each.
+    """Try each version and each min.insync.replicas, and not each with each.
 
     `items` are those of the whole session, and other directories have a `min_isr` too.
     """
@@ -88,7 +88,7 @@ def _repeats_another(item: pytest.Item) -> bool:
 
 @pytest.fixture
 def restored(means: Means) -> Iterator[Callable[[Outage], KafkaCluster]]:
-    """`restored(outage)` is this test's own, made on the spot."""
+    """Yield `restored(outage)`, which is this test's own, made on the spot."""
     with ExitStack() as running:
 
         def start(outage: Outage) -> KafkaCluster:
@@ -98,7 +98,7 @@ def restored(means: Means) -> Iterator[Callable[[Outage], KafkaCluster]]:
 
 
 def in_outage(means: Means, outage: Outage) -> KafkaCluster:
-    """As tests.real.outages.restore gives it. To be closed."""
+    """Return the cluster as tests.real.outages.restore gives it. Close it when done."""
     cluster = EmulatedCluster.as_real(means.options(outage.version))
     try:
         outage.recipe(cluster)
@@ -111,7 +111,7 @@ def in_outage(means: Means, outage: Outage) -> KafkaCluster:
 
 @pytest.fixture(scope="module")
 def outage(means: Means) -> Iterator[KafkaCluster]:
-    """That of the manual way, whose tests take partitions of it."""
+    """Yield the outage of the manual way, whose tests take partitions of it."""
     with in_outage(means, last_replica_standing()) as cluster:
         yield cluster
 
@@ -126,7 +126,8 @@ def troubles() -> Iterator[dict[Means, Trouble]]:
 
 @pytest.fixture
 def troubled(means: Means, troubles: dict[Means, Trouble]) -> Trouble:
-    """The outage that tests of trouble share: take partitions of it, leave brokers 3 and 4 up."""
+    """Return the outage that tests of trouble share: take partitions of it, leave brokers 3 and 4
+    up."""
     if means in troubles:
         troubles[means].heal()
         if troubles[means].used_up:
@@ -138,7 +139,7 @@ def troubled(means: Means, troubles: dict[Means, Trouble]) -> Trouble:
 
 @pytest.fixture
 def new_cluster(means: Means) -> Iterator[KafkaCluster]:
-    """Four brokers that run, with nothing on them."""
+    """Yield four brokers that run, with nothing on them."""
     options = replace(means.options(ONE), settings=SHORT_SESSION)
     with EmulatedCluster.as_real(options) as cluster:
         yield cluster
@@ -151,7 +152,7 @@ def cli(tmp_path: Path, means: Means) -> Cli:
 
 @pytest.fixture
 def commands(tmp_path: Path, means: Means) -> Iterator[Commands]:
-    """Our commands, to be watched; what still runs at the end of the test is killed."""
+    """Yield our commands, to be watched; what still runs at the end of the test is killed."""
     started = Commands(tmp_path, means.mechanism)
     yield started
     started.close()
@@ -159,7 +160,7 @@ def commands(tmp_path: Path, means: Means) -> Iterator[Commands]:
 
 @pytest.fixture
 def stale() -> Iterator[Cluster]:
-    """Broker 1 is dead, and 2 is no member of the ISR."""
+    """Yield a cluster whose broker 1 is dead, and 2 is no member of the ISR."""
     with Cluster(Options(brokers=2, settings=Settings(session_timeout=60.0))) as running:
         running.create_topic("orders", assignment=[[1, 2]])
         running.produce("orders", 0, 10)

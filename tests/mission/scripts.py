@@ -20,7 +20,7 @@ _UNCLEAN = 1
 
 
 def run(name: str, arguments: Sequence[str]) -> subprocess.CompletedProcess[str]:
-    """Flags that a test does not use are not known, and fail."""
+    """Run a script; flags that a test does not use are not known, and fail."""
     lines = _SCRIPTS[name](*arguments)
     output = "".join(f"{line}\n" for line in lines)
     return subprocess.CompletedProcess([name, *arguments], 0, output, "")

@@ -24,7 +24,8 @@ LONGER, SHORTER = 3, 4
 
 @pytest.fixture
 def only_its_end_is_known(troubled: Trouble) -> Iterator[Trouble]:
-    """Broker 3 tells where its logs end, and fails to tell which leader epochs are in them."""
+    """Yield the outage while broker 3 tells where its logs end, and not which leader epochs are in
+    them."""
     cluster = cast(EmulatedCluster, troubled.cluster)
     cluster.running.intercept("Fetch", Fail(KAFKA_STORAGE_ERROR), broker=LONGER, times=1000)
     yield troubled

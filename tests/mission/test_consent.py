@@ -25,8 +25,8 @@ INTERRUPTED = ("failed", "interrupted before its election began")
 
 @pytest.fixture
 def cluster() -> Iterator[Cluster]:
-    """Broker 1 is dead. It alone is eligible everywhere; broker 2 has all that it had, broker 3
-    lacks 5 records of Orders."""
+    """Yield a cluster whose broker 1 is dead. It alone is eligible everywhere; broker 2 has all
+    that it had, broker 3 lacks 5 records of Orders."""
     with Cluster(Options(settings=Settings(session_timeout=60.0))) as running:
         running.create_topic(EQUAL, assignment=[[1, 2]])
         running.create_topic(ORDERS, assignment=[[1, 2, 3]] * 4)
@@ -194,7 +194,7 @@ def test_kafkas_own_topics_go_first_and_writers_afterwards(
 def _held_in_wave(
     wave: int, cluster: Cluster, commands: Commands, topics: Sequence[str], *more: str
 ) -> Iterator[Watched]:
-    """While the answer to the election of that wave is held."""
+    """Yield the run while the answer to the election of that wave is held."""
     gate = Gate(ELECT_LEADERS, nth=wave, answer=True)
     servers = cluster.bootstrap_servers.split(",")
     with tapped([servers.pop(BEST - 1), *servers], gate) as address:

@@ -63,8 +63,8 @@ class Runs:
         close: Sequence[int] = (),
         ignored: Sequence[signal.Signals] = (),
     ) -> subprocess.Popen[str]:
-        """stdin: a terminal, if not the default; close: descriptors that it does not have;
-        ignored: signals, as by nohup."""
+        """Start a run. stdin: a terminal, if not the default; close: descriptors that it does not
+        have; ignored: signals, as by nohup."""
 
         def begin() -> None:
             # Whoever runs the tests may ignore some.
@@ -108,7 +108,7 @@ def runs(tmp_path: Path) -> Iterator[Runs]:
 
 
 def _elect(commands: Commands, server: str, partitions: Sequence[int]) -> list[str]:
-    """In waves, so that something is said in the middle."""
+    """Return the command that elects in waves, so that something is said in the middle."""
     which = ("--path-to-json-file", str(commands.partitions_file({TOPIC: partitions})))
     pace = ("--canary", "1", "--wave-size", "1")
     how = ("--automated-recovery", *pace, "--format", "json", *PROBES.mechanism.flags)

@@ -29,7 +29,7 @@ sys.meta_path.insert(0, Absent)
 
 
 def _installed(requirement: Requirement) -> set[str]:
-    """The packages that come with one."""
+    """Return the packages that come with one."""
     found: set[str] = {canonicalize_name(requirement.name)}
     for line in requires(requirement.name) or ():
         needed = Requirement(line)
@@ -40,7 +40,7 @@ def _installed(requirement: Requirement) -> set[str]:
 
 
 def _hidden() -> set[str]:
-    """The modules of all other packages that this Python has."""
+    """Return the modules of all other packages that this Python has."""
     kept = _installed(Requirement(INSTALLED))
     return {
         module

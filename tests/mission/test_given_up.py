@@ -33,7 +33,7 @@ def _state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(params=["4.4.0", "4.3.1", "3.9.1"])
 def lost(request: pytest.FixtureRequest) -> Iterator[Cluster]:
-    """Broker 1 had the only replica of both topics, and is dead."""
+    """Yield a cluster: broker 1 had the only replica of both topics, and is dead."""
     settings = Settings(session_timeout=600.0)
     with Cluster(Options(brokers=3, release=request.param, settings=settings)) as cluster:
         for topic in (SOLO, OTHER):

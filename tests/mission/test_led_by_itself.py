@@ -39,8 +39,8 @@ def means(request: pytest.FixtureRequest) -> Means:
 
 @pytest.fixture(params=RELEASES)
 def emptied(request: pytest.FixtureRequest, means: Means) -> Iterator[Cluster]:
-    """2 and 3 live, with all but the last 10 records. Broker 1 lacks three of its four replicas,
-    one way each; the disk of broker 4 was emptied under its meta.properties."""
+    """Yield a cluster: 2 and 3 live, with all but the last 10 records. Broker 1 lacks three of its
+    four replicas, one way each; the disk of broker 4 was emptied under its meta.properties."""
     options = replace(means.options(request.param), settings=Settings(session_timeout=600.0))
     with Cluster(options) as cluster:
         for topic in (*OF_1, *OF_4):
@@ -84,8 +84,8 @@ def _damage(cluster: Cluster) -> None:
 
 @pytest.fixture
 def power_cut(means: Means) -> Iterator[Cluster]:
-    """All died at once, their sound logs end at 100, 200 and 250; broker 2 was fenced last and is
-    the last known leader. 3 and 4 are back, 2 is about to start."""
+    """Yield a cluster: all died at once, their sound logs end at 100, 200 and 250; broker 2 was
+    fenced last and is the last known leader. 3 and 4 are back, 2 is about to start."""
     options = replace(means.options("4.4.0"), settings=Settings(session_timeout=600.0))
     with Cluster(options) as cluster:
         _cut_the_power(cluster)
@@ -120,7 +120,7 @@ def _end_at(directory: Path, end: int) -> None:
 def _before_start(
     cluster: Cluster, broker: int, home: Path, *flags: str
 ) -> tuple[dict[str, dict[str, Any]], Done]:
-    """(the rows by partition, the run)."""
+    """Return (the rows by partition, the run)."""
     disk = ("--log-dirs", str(cluster.log_directory(broker)), "--format", "json")
     done = invoke(RECOVERY, "before-start", *disk, *flags, cwd=home)
     rows = validated(done.stdout)["partitions"] if done.stdout else []
@@ -255,7 +255,8 @@ def test_a_run_that_waited_for_it_is_no_success(
 
 
 def _aftercare_is_not_over(cluster: Cluster, commands: Commands, home: Path) -> None:
-    """All are in the ISR again: only the journal knows that records are lost."""
+    """Check that aftercare goes on when all are in the ISR again: only the journal knows that
+    records are lost."""
     for topic in (*OF_1, *OF_4):
         _all_in_sync(cluster, topic)
     asked = (RECOVERY, "aftercare", *_live(cluster, 2), "--format", "json")

@@ -27,7 +27,8 @@ def means(request: pytest.FixtureRequest) -> Means:
 
 @pytest.fixture
 def cluster(means: Means) -> Iterator[Cluster]:
-    """Of LED broker 3 has 20 records and 1, the last leader, 30. Broker 2, dead, led HELD."""
+    """Yield a cluster: of LED broker 3 has 20 records and 1, the last leader, 30. Broker 2, dead,
+    led HELD."""
     options = replace(means.options(ONE), settings=Settings(session_timeout=60.0))
     with Cluster(options) as running:
         for topic, replicas in ((LED, (1, 3, 4)), (HELD, (2, 3, 4))):
@@ -82,7 +83,7 @@ def test_a_partition_that_was_led_meanwhile_is_planned_on_what_its_replicas_hold
 
 
 def _end(cluster: Cluster) -> int:
-    """Of broker 3's replica."""
+    """Return the log end of broker 3's replica."""
     (log,) = (log for log in cluster.partition(LED, 0).logs if log.broker == 3)
     return log.log_end_offset
 

@@ -43,7 +43,7 @@ def _state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 # A controller of 3.9 takes any number of replicas, for it does not know the flag.
 @pytest.fixture(params=["4.4.0", "3.9.1"])
 def outage(request: pytest.FixtureRequest) -> Iterator[Cluster]:
-    """Broker 1 led last and is dead; 3 holds more than 4, and 2 has no replica."""
+    """Yield an outage: broker 1 led last and is dead; 3 holds more than 4, and 2 has no replica."""
     with _led_by_the_dead(ORDER, request.param) as cluster:
         yield cluster
 
@@ -121,7 +121,7 @@ def test_a_topic_that_is_made_anew_is_left_as_it_was_made_and_not_called_elected
 
 
 def _move(cluster: Cluster, *replicas: int) -> None:
-    """A reassignment by somebody else."""
+    """Reassign as somebody else."""
     partition = {"partition_index": 0, "replicas": replicas}
     values = {"timeout_ms": 1000, "topics": [{"name": TOPIC, "partitions": [partition]}]}
     ask(cluster, BETTER, AlterPartitionReassignmentsRequest, 0, values)

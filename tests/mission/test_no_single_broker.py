@@ -51,8 +51,9 @@ def _state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def without_best() -> Iterator[Cluster]:
-    """Brokers 4, 3, 2, 1 died in this order with writes between, and 4 is back: whoever goes by
-    the order of replicas, or does not see 3, elects it. Nobody is fenced for being silent."""
+    """Yield an outage: brokers 4, 3, 2, 1 died in this order with writes between, and 4 is back:
+    whoever goes by the order of replicas, or does not see 3, elects it. Nobody is fenced for being
+    silent."""
     settings = Settings(session_timeout=600.0)
     with Cluster(Options(brokers=4, settings=settings)) as cluster:
         cluster.create_topic(
@@ -71,7 +72,7 @@ def without_best() -> Iterator[Cluster]:
 
 @pytest.fixture
 def outage(without_best: Cluster) -> Cluster:
-    """As above, and 3 is back too, with 500 records more than 4."""
+    """Return the outage of `without_best` with 3 back too, which has 500 records more than 4."""
     without_best.start(BEST)
     return without_best
 

@@ -19,7 +19,7 @@ NOBODY = "127.0.0.1:1"
 
 @pytest.fixture(scope="module", params=["4.4.0", "3.9.1"])
 def forwarded(request: pytest.FixtureRequest) -> Iterator[str]:
-    """The address of the forward; orders-0 has no leader, and 3 is the best replica."""
+    """Yield the address of the forward; orders-0 has no leader, and 3 is the best replica."""
     settings = Settings(session_timeout=600.0)
     with Cluster(Options(brokers=3, release=request.param, settings=settings)) as cluster:
         cluster.create_topic(TOPIC, assignment=[(1, 2, 3)])

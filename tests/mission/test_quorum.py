@@ -31,7 +31,7 @@ NOT_CERTAIN = "not certain what the controller did"
 
 
 def _gates(means: Means) -> Mapping[str, Gate]:
-    """What is given up, by the step that it is."""
+    """Return the requests that are given up, by the step that each makes."""
     if means is not PROBES:
         return {"elect": Gate(ELECT_LEADERS)}
     return {
@@ -42,7 +42,7 @@ def _gates(means: Means) -> Mapping[str, Gate]:
 
 
 def _impatient(commands: Commands, server: str, partitions: list[int], user: str) -> Watched:
-    """The recovery command."""
+    """Start the recovery command, which waits for answers shortly."""
     config = commands.directory / "impatient.properties"
     config.write_text(f"request.timeout.ms={1000 * PATIENCE_SECONDS:.0f}\n")
     wanted = str(commands.partitions_file({TOPIC: partitions}))

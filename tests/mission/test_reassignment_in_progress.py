@@ -30,8 +30,8 @@ def _state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(params=["4.4.0", "4.3.1", "3.9.1"])
 def pending(request: pytest.FixtureRequest) -> Iterator[Cluster]:
-    """Of brokers 1, 4 and 3 the last is to go and 2, which is dead, to come. 1 died; 3 holds 1500
-    records and 4, which is before it in the list, 1000."""
+    """Yield a reassignment: of brokers 1, 4 and 3 the last is to go and 2, which is dead, to come.
+    1 died; 3 holds 1500 records and 4, which is before it in the list, 1000."""
     with _outage(request.param, (1, WORSE, BETTER)) as cluster:
         yield cluster
 

@@ -56,12 +56,13 @@ def outage(partitions: int) -> Iterator[Cluster]:
 
 
 def _proves_who_answers(request: Any) -> bool:
-    """Before Kafka 4.4 each new connection asks for a config of its broker."""
+    """Return whether it is the request by which each new connection asks its broker for a config,
+    before Kafka 4.4."""
     return any(each.resource_type == BROKER for each in getattr(request, "resources", ()))
 
 
 def _sent(partitions: int) -> Counter[str]:
-    """How many requests of each kind one recovery sends."""
+    """Return how many requests of each kind one recovery sends."""
     counts: Counter[str] = Counter()
     with outage(partitions) as cluster:
         for api in SENT:
@@ -103,8 +104,8 @@ def test_offline_partitions_are_not_picked_out_of_a_view_anew_for_each_of_them(
 
 
 def _described_between_waves(partitions: int) -> list[int]:
-    """How many partitions each answer tells of, from the first election of a run in waves of one to
-    the last."""
+    """Return how many partitions each answer tells of, from the first election of a run in waves of
+    one to the last."""
     elections = 0
     sizes: list[int] = []
 

@@ -39,7 +39,7 @@ def cluster(stale: Cluster) -> Cluster:
 
 @pytest.fixture
 def shared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """As /tmp, to a user without a home."""
+    """Return a directory like /tmp, to a user without a home."""
     place = tmp_path / "tmp"
     place.mkdir()
     place.chmod(0o1777)
@@ -217,8 +217,8 @@ def test_a_planted_link_is_not_followed_by_what_becomes_a_file(
 
 
 def _remove_at(cluster: Cluster, api: str, home: Path) -> list[str]:
-    """Somebody removes the state directory when a request of this kind has come. Returns what the
-    journal has at each later order, as the next run would find it if this one died then."""
+    """Remove the state directory when a request of this kind has come. Return what the journal has
+    at each later order, as the next run would find it if this one died then."""
     found: list[str] = []
     come: list[str] = []
 
@@ -236,7 +236,7 @@ def _remove_at(cluster: Cluster, api: str, home: Path) -> list[str]:
 
 @pytest.fixture
 def shuffled() -> Iterator[Cluster]:
-    """Broker 1 is dead; 3 holds more than 2, which comes first in the order."""
+    """Yield a cluster: broker 1 is dead; 3 holds more than 2, which comes first in the order."""
     with Cluster(Options(brokers=3, settings=Settings(session_timeout=60.0))) as running:
         configs = {"min.insync.replicas": "1"}
         running.create_topic("orders", assignment=[[1, 2, 3]], configs=configs)

@@ -33,7 +33,7 @@ def _cluster(**more: Any) -> Cluster:
 
 
 def _lose_the_leader(cluster: Cluster, configs: dict[str, str], survivor: int) -> None:
-    """1 led and is dead; the survivor, which is back, left the ISR before."""
+    """Lose 1, which led; the survivor, which is back, left the ISR before."""
     cluster.create_topic(TOPIC, assignment=[(1, survivor)], configs=configs)
     cluster.create_topic(PLAIN, assignment=[(1, survivor)])
     for topic in (TOPIC, PLAIN):

@@ -39,7 +39,7 @@ def _state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(params=["4.4.0", "4.3.1"])
 def outage(request: pytest.FixtureRequest) -> Iterator[Cluster]:
-    """Broker 1 led last and is dead; 3 holds more than 4."""
+    """Yield an outage: broker 1 led last and is dead; 3 holds more than 4."""
     with _outage(request.param) as cluster:
         yield cluster
 
@@ -214,7 +214,8 @@ def test_an_order_that_is_refused_is_not_put_back_and_stops_no_later_run(
 
 
 def _stuck(cluster: Cluster, tmp_path: Path) -> Path:
-    """A run elected, and its order can't be put back, for broker 1 was unregistered meanwhile."""
+    """Return the journal of a run that elected, and whose order can't be put back, for broker 1 was
+    unregistered meanwhile."""
     topic = cluster.look(lambda e: str(e.state.topic_ids[TOPIC]))
     path = tmp_path / "left.jsonl"
     row = {"topic": TOPIC, "topic_id": topic, "partition": 0}

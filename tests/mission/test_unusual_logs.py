@@ -48,7 +48,7 @@ def _write_in_epochs_0_and_2(cluster: KafkaCluster, cli: Cli) -> None:
 
 
 def _fall_behind(cluster: KafkaCluster) -> None:
-    """Broker 3 goes, then broker 2, and broker 1 writes on alone before it dies."""
+    """Stop broker 3, then broker 2; broker 1 writes on alone before it dies."""
     cluster.stop(3)
     produce(cluster.connection(), TOPIC, EPOCH_SKIPPED, 50, first=600)
     create_topic(cluster.connection(), NEVER_COPIED, [REPLICAS])

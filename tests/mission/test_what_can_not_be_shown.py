@@ -18,7 +18,7 @@ CONTROLLER = 3000
 
 @pytest.fixture
 def wire() -> Iterator[Wire]:
-    """To the only broker that is left of four."""
+    """Yield a connection to the only broker that is left of four."""
     with Cluster() as cluster:
         for broker in (1, 2, 3):
             cluster.kill(broker)

@@ -37,14 +37,15 @@ def means(request: pytest.FixtureRequest) -> Means:
 
 @pytest.fixture
 def outage(means: Means) -> Iterator[Cluster]:
-    """Brokers 4, 3 and 1 died in this order with writes between; 3 (1500 records) and 4 (1000) are
-    back, and the order of replicas has 4 before 3. Broker 2 hosts nothing, and lives."""
+    """Yield an outage: brokers 4, 3 and 1 died in this order with writes between; 3 (1500 records)
+    and 4 (1000) are back, and the order of replicas has 4 before 3. Broker 2 hosts nothing, and
+    lives."""
     yield from _outage(means, ONE)
 
 
 @pytest.fixture
 def without_elr(means: Means) -> Iterator[Cluster]:
-    """The same where the last leader stays in the ISR, whatever it comes back with."""
+    """Yield that outage where the last leader stays in the ISR, whatever it comes back with."""
     yield from _outage(means, "3.9.1")
 
 
@@ -77,7 +78,7 @@ def _run(commands: Commands, cluster: Cluster, *flags: str, terminal: bool = Fal
 
 
 def _waiting(commands: Commands, cluster: Cluster, *flags: str, ms: int = 60_000) -> Watched:
-    """A run that has read both live logs, and waits for broker 1."""
+    """Return a run that has read both live logs, and waits for broker 1."""
     wait = ("--wait-for-brokers", str(LAST), "--recovery-duration-ms", str(ms))
     run = _run(commands, cluster, "--yes", *wait, *flags, terminal=True)
     run.has_read_all_but(LAST)
@@ -113,7 +114,7 @@ def _lost(told: Told, records: int, leader: int) -> None:
 
 
 def _kafka_elects(cluster: Cluster) -> None:
-    """As where somebody has changed the config, and a broker comes back."""
+    """Let Kafka elect, as where somebody has changed the config, and a broker comes back."""
     cluster.alter_configs(TOPIC, {UNCLEAN: "true"})
     cluster.create_topic("another", assignment=[(SPARE,)])
     if cluster.partition(TOPIC, 0).leader == NO_LEADER:

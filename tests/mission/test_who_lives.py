@@ -64,8 +64,8 @@ class Told:
 # DescribeConfigs proves who answers where ApiVersions does not name nodes.
 @pytest.fixture(params=["4.4.0", "4.3.1"])
 def outage(request: pytest.FixtureRequest) -> Iterator[Cluster]:
-    """Brokers 4, 3 and 1 died in this order with writes between; 3 (1500 records) and 4 (1000) are
-    back, and the order of replicas has 4 first."""
+    """Yield an outage: brokers 4, 3 and 1 died in this order with writes between; 3 (1500 records)
+    and 4 (1000) are back, and the order of replicas has 4 first."""
     settings = Settings(session_timeout=600.0)
     with Cluster(Options(brokers=4, release=request.param, settings=settings)) as cluster:
         cluster.create_topic(
@@ -167,7 +167,7 @@ def test_a_partition_that_is_led_by_a_broker_without_our_listener_is_left_alone(
 
 
 def _silent_for(cluster: Cluster, broker: int, seconds: float) -> None:
-    """The broker hangs: it is not fenced yet, and fetches no metadata."""
+    """Let the broker hang: it is not fenced yet, and fetches no metadata."""
 
     def hangs(answer: dict[str, Any]) -> dict[str, Any]:
         (partition,) = answer["topics"][0]["partitions"]
@@ -226,7 +226,7 @@ def test_metadata_that_was_fetched_and_not_applied_is_old(outage: Cluster) -> No
 
 @pytest.fixture
 def without_better(outage: Cluster) -> Cluster:
-    """As above, and 3 is down still."""
+    """Return the outage with 3 down still."""
     outage.kill(BETTER)
     outage.fence(BETTER)
     return outage
@@ -236,7 +236,8 @@ def without_better(outage: Cluster) -> Cluster:
 def while_the_journal_is_written(
     monkeypatch: pytest.MonkeyPatch,
 ) -> Iterator[Callable[[Callable[[], object]], None]]:
-    """Something happens while the disk of the journal takes its time over what is to be elected."""
+    """Yield what lets something happen while the disk of the journal takes its time over what is to
+    be elected."""
     handlers = {number: signal.getsignal(number) for number in stopping_signals()}
 
     def happens(act: Callable[[], object]) -> None:

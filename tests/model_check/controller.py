@@ -66,10 +66,10 @@ class Controller:
     remembered: dict[tuple[Seats, ev.Event], tuple[Outcome, ...]] = field(default_factory=dict)
 
     def outcomes(self, seats: Seats, event: ev.Event) -> tuple[Outcome, ...]:
-        """What may come of an event, whatever the order of the replicas; nothing if refused.
+        """Return what may come of an event, whatever the order of the replicas; nothing if refused.
 
-        Kafka elects the first in the order, and a reassignment may change that at any time: each
-        in turn is the first here. That makes brokers interchangeable.
+        Kafka elects the first in the order, and a reassignment may change that at any time: each in
+        turn is the first here. That makes brokers interchangeable.
         """
         known = self.remembered.get((seats, event))
         if known is None:
@@ -109,7 +109,8 @@ def heartbeat(broker: int) -> ev.Event:
 
 @cache
 def last_heartbeat(broker: int) -> ev.Event:
-    """Of a broker that shuts down and does not wait for others to lead in its place."""
+    """Return the heartbeat of a broker that shuts down and does not wait for others to lead in its
+    place."""
     return ev.Heartbeat(broker, _BROKER_EPOCH, _END_OFFSET, want_fence=True, want_shut_down=True)
 
 
@@ -129,7 +130,8 @@ class Basis:
 
 @cache
 def propose_isr(broker: int, basis: Basis, isr: tuple[tuple[int, int], ...]) -> ev.Event:
-    """`isr`: each member and by which broker epoch it is asked for (NEWEST, STALE, UNCHECKED)."""
+    """Propose an ISR. `isr`: each member and by which broker epoch it is asked for (NEWEST, STALE,
+    UNCHECKED)."""
     epochs = {NEWEST: _BROKER_EPOCH, STALE: _BROKER_EPOCH - 1, UNCHECKED: ev.UNKNOWN_BROKER_EPOCH}
     return ev.AlterPartition(
         broker,

@@ -11,22 +11,22 @@ Invariant = Callable[[State, int], bool]
 
 
 def valid_controller_state(state: State, _min_isr: int) -> bool:
-    """A fenced broker is not in the ISR, and a leader is."""
+    """Return True when no fenced broker is in the ISR, and a leader is."""
     seats = [broker.seat for broker in state.brokers]
     fenced = any(seat.fenced and seat.member == ISR for seat in seats)
     return not fenced and all(seat.member == ISR for seat in seats if seat.leader)
 
 
 def valid_controller_isr_and_elr(state: State, min_isr: int) -> bool:
-    """There is an ELR only while the ISR is below min ISR. That the two are disjoint replicas
-    the model takes for granted."""
+    """Return True when there is an ELR only while the ISR is below min ISR. That the two are
+    disjoint replicas the model takes for granted."""
     members = [broker.seat.member for broker in state.brokers]
     return members.count(ISR) < min_isr or ELR not in members
 
 
 def leader_candidate_completeness(state: State, _min_isr: int) -> bool:
-    """Each member of ISR and ELR holds all that is committed. One that has shut down uncleanly may
-    not, but has to register before it can lead."""
+    """Return True when each member of ISR and ELR holds all that is committed. One that has shut
+    down uncleanly may not, but has to register before it can lead."""
     return all(
         _complete(broker.log, state.committed)
         for broker in state.brokers
@@ -35,7 +35,7 @@ def leader_candidate_completeness(state: State, _min_isr: int) -> bool:
 
 
 def leader_completeness(state: State, _min_isr: int) -> bool:
-    """A leader that runs holds all that is committed."""
+    """Return True when a leader that runs holds all that is committed."""
     return all(
         _complete(broker.log, state.committed)
         for broker in state.brokers
@@ -44,12 +44,12 @@ def leader_completeness(state: State, _min_isr: int) -> bool:
 
 
 def no_committed_record_lost_globally(state: State, _min_isr: int) -> bool:
-    """Some log holds all that is committed, be its broker down."""
+    """Return True when some log holds all that is committed, be its broker down."""
     return any(_complete(broker.log, state.committed) for broker in state.brokers)
 
 
 def one_leader_an_epoch(state: State, _min_isr: int) -> bool:
-    """At most one broker leads in a leader epoch."""
+    """Return True when at most one broker leads in a leader epoch."""
     epochs = [broker.leader_epoch for broker in state.brokers if broker.leading is not None]
     return len(epochs) == len(set(epochs))
 

@@ -23,30 +23,30 @@ from tests.model_check.states import (
 
 
 def isr_suffices(leading: Leading, min_isr: int) -> bool:
-    """The high watermark waits for an ISR of min ISR that the controller has confirmed (KIP-966,
-    "Additional High Watermark advancement requirement")."""
+    """Return whether the high watermark may rise: it waits for an ISR of min ISR that the
+    controller has confirmed (KIP-966, "Additional High Watermark advancement requirement")."""
     return sum(peer.in_isr for peer in leading.peers) >= min_isr
 
 
 def replicated_end(leading: Leading) -> int:
-    """The offset, exclusive, that the whole maximal ISR has reached: the members and those whom
-    the leader has asked for."""
+    """Return the offset, exclusive, that the whole maximal ISR has reached: the members and those
+    whom the leader has asked for."""
     return min(peer.end_offset for peer in leading.peers if peer.in_isr or peer.asked)
 
 
 def in_sync(leading: Leading, log: Log, leader_epoch: int, peer: Peer) -> bool:
-    """Whether a follower may be asked for: it has reached this leader's epoch and all that is
-    committed (Partition.isFollowerInSync)."""
+    """Return whether a follower may be asked for: it has reached this leader's epoch and all that
+    is committed (Partition.isFollowerInSync)."""
     return peer.end_offset >= max(leading.high_watermark, epoch_start(log, leader_epoch))
 
 
 def epoch_start(log: Log, leader_epoch: int) -> int:
-    """The first offset of the leader's own epoch, the log end if it has written nothing."""
+    """Return the first offset of the leader's own epoch, the log end if it has written nothing."""
     return sum(epoch < leader_epoch for epoch in log)
 
 
 def shared_end(log: Log, leaders: Log) -> int:
-    """Up to where two logs are the same, exclusive: there a follower cuts its own."""
+    """Return up to where two logs are the same, exclusive: there a follower cuts its own."""
     same = 0
     for mine, theirs in zip(log, leaders, strict=False):
         if mine != theirs:
@@ -64,15 +64,15 @@ def replaced(state: State, place: int, broker: Broker) -> State:
 
 
 def written(state: State, place: int, min_isr: int) -> State:
-    """The leader appends a record."""
+    """Return the state once the leader has appended a record."""
     leader = state.brokers[place]
     leader = leader._replace(log=(*leader.log, leader.leader_epoch))
     return _advanced(state, place, leader, min_isr)
 
 
 def fetched(state: State, leader_place: int, place: int, min_isr: int) -> State:
-    """A follower's fetch: where the logs part it cuts its own; else the leader notes the offset
-    it asks for, and it gets a record if there is one."""
+    """Return the state after a follower's fetch: where the logs part it cuts its own; else the
+    leader notes the offset it asks for, and it gets a record if there is one."""
     leader, follower = state.brokers[leader_place], state.brokers[place]
     same = shared_end(follower.log, leader.log)
     if same < len(follower.log):
@@ -82,7 +82,8 @@ def fetched(state: State, leader_place: int, place: int, min_isr: int) -> State:
 
 
 def asked_for_more(state: State, leader_place: int, place: int, min_isr: int) -> State:
-    """The half of a fetch that the leader knows of; the answer may yet be lost."""
+    """Return the state after the half of a fetch that the leader knows of; the answer may yet be
+    lost."""
     leader = _noted(state.brokers[leader_place], place, len(state.brokers[place].log))
     return _advanced(state, leader_place, leader, min_isr)
 
@@ -94,7 +95,8 @@ def _noted(leader: Broker, place: int, end_offset: int) -> Broker:
 
 
 def asked(state: State, place: int, isr: Iterable[int]) -> State:
-    """The leader has asked for this ISR, nobody being none, and does not know what came of it."""
+    """Return the state once the leader has asked for this ISR, nobody being none, and does not know
+    what came of it."""
     leader = state.brokers[place]
     assert leader.leading is not None
     peers = tuple(
@@ -105,7 +107,8 @@ def asked(state: State, place: int, isr: Iterable[int]) -> State:
 
 
 def _broker_epoch(peer: Peer, itself: bool) -> int:
-    """What the leader knows of it by fetches in its own epoch (Partition.addBrokerEpochToIsr)."""
+    """Return what the leader knows of it by fetches in its own epoch
+    (Partition.addBrokerEpochToIsr)."""
     if itself:
         return NEWEST
     if peer.end_offset == UNKNOWN:
@@ -119,7 +122,7 @@ def _with_peer(leader: Broker, leading: Leading, place: int, peer: Peer) -> Brok
 
 
 def heard(state: State, place: int, min_isr: int) -> State:
-    """The broker reads the metadata log to its end."""
+    """Return the state once the broker has read the metadata log to its end."""
     broker = state.brokers[place]
     if not broker.seat.leader:
         follower = broker._replace(leader_epoch=state.leader_epoch, leading=None)
@@ -140,7 +143,7 @@ def heard(state: State, place: int, min_isr: int) -> State:
 
 
 def _advanced(state: State, place: int, leader: Broker, min_isr: int) -> State:
-    """The state with this leader, and its high watermark where it now may be."""
+    """Return the state with this leader, and its high watermark where it now may be."""
     assert leader.leading is not None
     own = leader.leading.peers[place]._replace(end_offset=len(leader.log), current=True)
     leader = _with_peer(leader, leader.leading, place, own)
@@ -155,7 +158,8 @@ def _advanced(state: State, place: int, leader: Broker, min_isr: int) -> State:
 
 
 def reincarnated(state: State, place: int) -> State:
-    """What leaders know of this broker is of an incarnation that is registered no more."""
+    """Return the state in which what leaders know of this broker is of an incarnation that is
+    registered no more."""
     return state._replace(brokers=tuple(_forgetting(state.brokers, place)))
 
 

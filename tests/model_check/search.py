@@ -55,7 +55,8 @@ def explore(
     invariants: Mapping[str, Invariant] = INVARIANTS,
     most_states: int = 10_000_000,
 ) -> Explored:
-    """Stops at the first invariant that does not hold, or once it knows of `most_states`."""
+    """Explore the states, up to the first invariant that does not hold, or `most_states` of
+    them."""
     search = _Search(Controller(configuration.release, configuration.min_isr), configuration.bounds)
     for reached in search.states(configuration.start, configuration.disturbances):
         if broken := _first_broken(reached, configuration.min_isr, invariants):
@@ -82,7 +83,7 @@ class _Search:
         return Explored(len(self.came_from), self.tried, complete, broken)
 
     def states(self, start: State, most_disturbances: int | None) -> Iterator[State]:
-        """Each once."""
+        """Yield each state once."""
         self.came_from[start] = None
         yield start
         if most_disturbances is None:
@@ -95,8 +96,8 @@ class _Search:
     def _level(
         self, first: list[State], calmer: list[list[State]], moves: tuple[_Moves, ...]
     ) -> Generator[State, None, list[list[State]]]:
-        """What `moves` reach, and one disturbance of `calmer`. Both are, as is what it returns,
-        lists of states by how many steps lead to them."""
+        """Yield what `moves` reach, and one disturbance of `calmer`. Both are, as is what it
+        returns, lists of states by how many steps lead to them."""
         level = [first]
         while level[-1] or len(level) <= len(calmer):
             found: list[State] = []
@@ -145,7 +146,7 @@ def _trace(search: _Search, path: list[State]) -> tuple[str, ...]:
 
 
 def _names(state: State) -> tuple[int, ...]:
-    """The leader is 1, the rest of the ISR follows, then all others."""
+    """Return the names: the leader is 1, the rest of the ISR follows, then all others."""
     seats = [broker.seat for broker in state.brokers]
     order = sorted(
         range(len(seats)), key=lambda at: (not seats[at].leader, seats[at].member != ISR)
@@ -154,7 +155,7 @@ def _names(state: State) -> tuple[int, ...]:
 
 
 def _news(state: State, after: State, names: tuple[int, ...]) -> str:
-    """What a step changed of the partition, and whether it committed a record."""
+    """Return what a step changed of the partition, and whether it committed a record."""
     was, now = _partition(state, names), _partition(after, names)
     told = "" if was == now else f": {now}"
     if len(after.committed) > len(state.committed):

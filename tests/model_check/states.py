@@ -84,7 +84,8 @@ class State(NamedTuple):
 
 
 def initial(brokers: int, isr: int, records: int = 0) -> State:
-    """So many are in the ISR, and all have heard so; they hold so many records, all committed."""
+    """Return the first state: so many are in the ISR, and all have heard so; they hold so many
+    records, all committed."""
     log = (0,) * records
     member, lagging = Broker(log=log), Broker(Seat(member=OUT))
     peers = (Peer(in_isr=True, end_offset=records),) * isr + (Peer(in_isr=False),) * (brokers - isr)
@@ -95,10 +96,10 @@ def initial(brokers: int, isr: int, records: int = 0) -> State:
 
 @lru_cache(maxsize=1 << 16)
 def canonical(state: State) -> tuple[State, tuple[int, ...]]:
-    """The one that stands for all states that differ in the names of brokers, in the values of
-    leader epochs, or in whom a broker follows in vain; and where each broker now is.
+    """Return the one that stands for all states that differ in the names of brokers, in the values
+    of leader epochs, or in whom a broker follows in vain; and where each broker now is.
 
-    Exact, as long as no two brokers lead in one epoch: what compares equal can be swapped.
+    This is exact, as long as no two brokers lead in one epoch: what compares equal can be swapped.
     """
     brokers, leader_epoch, committed = _epochs_ranked(_without_vain_followers(state))
     leaders = sorted(
@@ -130,7 +131,8 @@ def _reordered(brokers: tuple[Broker, ...], order: tuple[int, ...]) -> tuple[Bro
 
 
 def _without_vain_followers(state: State) -> State:
-    """Whoever goes by an epoch in which nobody leads, or is going to, follows nobody."""
+    """Return the state in which nobody follows by an epoch in which nobody leads, or is going
+    to."""
     brokers, leader_epoch, committed = state
     epochs = {broker.leader_epoch for broker in brokers if broker.leading is not None}
     epochs |= {NOBODY, NOTHING_HEARD}
@@ -146,7 +148,7 @@ def _without_vain_followers(state: State) -> State:
 
 
 def _epochs_ranked(state: State) -> State:
-    """Only which leader epoch is the newer counts."""
+    """Return the state with leader epochs by rank: only which is the newer counts."""
     epochs = {state.leader_epoch, *state.committed}
     for broker in state.brokers:
         epochs.update(broker.log)

@@ -60,7 +60,7 @@ class Step(NamedTuple):
 
 
 def steps(state: State, controller: Controller, bounds: Bounds) -> Iterator[Step]:
-    """All that is no disturbance."""
+    """Yield all steps that are no disturbance."""
     for place, broker in enumerate(state.brokers):
         if broker.process != UP:
             yield from _told(_restarts(state, place, controller), controller, bounds)
@@ -76,7 +76,7 @@ def disturbances(state: State, controller: Controller, bounds: Bounds) -> Iterat
 
 
 def _told(found: Iterable[Step], controller: Controller, bounds: Bounds) -> Iterator[Step]:
-    """Each step with whoever hears of it at once, so that no more are behind than may be."""
+    """Yield each step with whoever hears of it at once, so that no more are behind than may be."""
     for step in found:
         behind = [at for at, broker in enumerate(step.state.brokers) if _behind(step.state, broker)]
         if len(behind) <= bounds.behind:
@@ -149,7 +149,8 @@ def _leads(
 
 
 def _follows(follower: Broker, leader: Broker) -> bool:
-    """A leader answers fetches of its own leader epoch only (KIP-320)."""
+    """Return whether the leader answers: it does so for fetches of its own leader epoch only
+    (KIP-320)."""
     return (
         follower.process == UP
         and follower.leading is None
@@ -196,8 +197,8 @@ def _asks(
 def _received(
     state: State, place: int, leader: Broker, leading: Leading, controller: Controller
 ) -> Iterator[Step]:
-    """The controller gets the request. An answer that it was not by the newest epochs says no
-    more than what the leader is going to hear anyway."""
+    """Yield what comes of a request that reaches the controller. An answer that it was not by the
+    newest epochs says no more than what the leader is going to hear anyway."""
     isr = [(other, peer.asked) for other, peer in enumerate(leading.peers) if peer.asked]
     basis = Basis(leader.leader_epoch == state.leader_epoch, leading.current)
     event = con.propose_isr(place, basis, tuple(isr))
@@ -241,8 +242,8 @@ def _stops(state: State, place: int, controller: Controller) -> Iterator[Step]:
 
 
 def _crashes(state: State, place: int, bounds: Bounds) -> Iterator[Step]:
-    """An unclean shutdown drops any suffix of what was not flushed; nothing ever was, here, which
-    has all that can happen if something was."""
+    """Yield unclean shutdowns, which drop any suffix of what was not flushed; nothing ever was,
+    here, which has all that can happen if something was."""
     others = sum(other.open for at, other in enumerate(state.brokers) if at != place)
     if others >= bounds.unclean_shutdowns:
         return

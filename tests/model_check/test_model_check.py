@@ -50,7 +50,7 @@ from tests.model_check.steps import Bounds, Fault
 
 
 def _three(disturbances: int = 2, behind: int = 0, release: Release = KAFKA_4_3_1) -> Configuration:
-    """Three brokers and min ISR 2, of which one may have shut down uncleanly."""
+    """Return three brokers and min ISR 2, of which one may have shut down uncleanly."""
     return Configuration(release, 2, initial(3, 3), disturbances, Bounds(1, 1, behind))
 
 
@@ -60,8 +60,9 @@ _TWO = Configuration(KAFKA_4_3_1, 1, initial(2, 2), 2, Bounds(1, 0, 2))
 
 @pytest.fixture(scope="module", autouse=True)
 def _no_collections() -> Iterator[None]:
-    """States are tuples and in no cycle: collections would go through all of them for nothing. What
-    is remembered of them would be gone through by those of all later tests."""
+    """Switch collections off. States are tuples and in no cycle: collections would go through all
+    of them for nothing, and what is remembered of them would be gone through by those of all later
+    tests."""
     gc.disable()
     yield
     gc.enable()
@@ -136,7 +137,7 @@ def _any_partition_epoch(before: PartitionRegistration, event: AlterPartition) -
 
 
 def _any_leader_epoch(before: PartitionRegistration, event: AlterPartition) -> Errors:
-    """What is left of the check is that of the partition epoch."""
+    """Return the error of a check that goes by the partition epoch alone."""
     return _real_stale(before, replace(event, leader_epoch=before.leader_epoch))
 
 
@@ -498,7 +499,8 @@ TOLERATED = ((3, 2, 1), (5, 3, 2), (6, 4, 3))
 def _only_crashes(
     replicas: int, min_isr: int, overlapping: int, disturbances: int | None
 ) -> Configuration:
-    """A record is committed in an ISR of min ISR, the other replicas lag."""
+    """Return a configuration in which a record is committed in an ISR of min ISR, and the other
+    replicas lag."""
     bounds = Bounds(1, overlapping, 0, frozenset({Fault.CRASH}))
     return Configuration(KAFKA_4_3_1, min_isr, initial(replicas, min_isr, 1), disturbances, bounds)
 

@@ -65,7 +65,6 @@ _NONE = Mutant(0, 0, 0, "")
 
 
 def _tree(work: Path) -> Path:
-    """This worker's copy."""
     tree = work / str(os.getpid())
     if not tree.exists():
         for name in _OURS:
@@ -96,7 +95,8 @@ def judge(work: Path, seconds: float, job: Job) -> tuple[Job, str]:
 
 
 def passes_unchanged(work: Path, seconds: float, modules: Sequence[str]) -> bool:
-    """What fails by itself kills every mutant."""
+    """Return whether the tests pass on the code as it is: what fails by itself kills every
+    mutant."""
     given = {test: None for name in modules for test in (*HELD[name].quick, *HELD[name].slow)}
     tests = {test.split()[0]: None for test in given}
     ended = _ended(_run(_tree(work), list(tests)), time.monotonic() + seconds * len(tests))
@@ -106,7 +106,7 @@ def passes_unchanged(work: Path, seconds: float, modules: Sequence[str]) -> bool
 
 
 def _ended(child: int, by: float) -> int | None:
-    """The exit code of a child; None where it had to be killed."""
+    """Return the exit code of a child; None where it had to be killed."""
     while time.monotonic() < by:
         done, status = os.waitpid(child, os.WNOHANG)
         if done:
@@ -118,7 +118,8 @@ def _ended(child: int, by: float) -> int | None:
 
 
 def _run(tree: Path, tests: Sequence[str]) -> int:
-    """A child that runs these tests in the tree: its process id, and that of its group."""
+    """Start a child that runs these tests in the tree, and return its process id, which is that of
+    its group."""
     child = os.fork()
     if child:
         return child

@@ -38,7 +38,8 @@ class Mutant:
 
 
 def mutants(source: bytes, functions: frozenset[str] = frozenset()) -> list[Mutant]:
-    """Of the bodies of these functions, or of all and of what classes have as defaults."""
+    """Return the mutants of the bodies of these functions, or of all and of what classes have as
+    defaults."""
     starts = [0]
     for line in source.splitlines(keepends=True):
         starts.append(starts[-1] + len(line))
@@ -66,7 +67,8 @@ def _roots(module: ast.Module, functions: frozenset[str]) -> Iterator[ast.AST]:
 
 
 def _nodes(node: ast.AST) -> Iterator[ast.expr | ast.stmt]:
-    """Without annotations, texts, and functions in it, which are roots of their own."""
+    """Yield the nodes without annotations, texts, and functions in it, which are roots of their
+    own."""
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.JoinedStr):
         return
     if isinstance(node, ast.expr | ast.stmt):
@@ -79,7 +81,7 @@ def _nodes(node: ast.AST) -> Iterator[ast.expr | ast.stmt]:
 
 
 def _changes(root: ast.AST) -> Iterator[tuple[ast.expr | ast.stmt, str]]:
-    """(what is replaced, by what)."""
+    """Yield (what is replaced, by what)."""
     for node in _nodes(root):
         if isinstance(node, ast.stmt):
             yield from ((node, ast.unparse(change)) for change in _of_statement(node))

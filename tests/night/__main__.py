@@ -58,7 +58,8 @@ def _keep(stamps: Stamps, commit: str, part: Part, ended: Ended) -> None:
 
 
 def _summary(parts: Sequence[Part], done: Mapping[str, Ended], passed: Mapping[str, Stamp]) -> str:
-    """A row a part, with how its last line begins, and how many tests passed, now or before."""
+    """Return a row for each part, with how its last line begins, and how many tests passed, now or
+    before."""
     rows, tests, seconds = [], 0, 0.0
     for part in parts:
         ended = done.get(part.name) or passed.get(part.name)
@@ -78,7 +79,7 @@ def _how(ended: Ended) -> str:
 
 
 def count_of(closing: str) -> int:
-    """By pytest's closing line; 0 for any other."""
+    """Return the number of tests in pytest's closing line; 0 for any other."""
     found = re.search(r"\b(\d+) passed\b.* in [\d.]+s", closing)
     return int(found[1]) if found else 0
 

@@ -26,7 +26,7 @@ class Ended:
 
 
 def run(part: Part, root: Path) -> Ended:
-    """Ctrl-C reaches it once, and it has time to clear up; a second one kills it."""
+    """Run a part. Ctrl-C reaches it once, and it has time to clear up; a second one kills it."""
     begun = time.monotonic()
     process = subprocess.Popen(
         part.command,

@@ -25,7 +25,7 @@ class Stamps:
     kept: Path
 
     def commit(self) -> str | None:
-        """None where something is not committed, or nothing tells."""
+        """Return the commit, None where something is not committed, or nothing tells."""
         if self._git("status", "--porcelain") != "":
             return None
         return self._git("rev-parse", "HEAD")
@@ -37,7 +37,8 @@ class Stamps:
         return {path.stem: Stamp(**json.loads(path.read_text())) for path in files}
 
     def keep(self, commit: str, part: str, stamp: Stamp) -> bool:
-        """Whether it was: the tree has to be now what it was when the part began."""
+        """Keep the stamp, and return whether it was kept: the tree has to be now what it was when
+        the part began."""
         if self.commit() != commit:
             return False
         directory = self.kept / commit

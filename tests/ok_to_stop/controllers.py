@@ -96,8 +96,8 @@ class OurController:
             return sent, ev.Response(ev.Errors.UNKNOWN_SERVER_ERROR)
 
     def restart_after_kill(self, brokers: Iterable[int]) -> None:
-        """As brokers do that find no file of a clean shutdown; a real controller has them wait for
-        the end of their sessions first."""
+        """Restart brokers that find no file of a clean shutdown; a real controller has them wait
+        for the end of their sessions first."""
         for broker in brokers:
             log_dirs = self.state.brokers[broker].log_dirs
             incarnation = uuid.UUID(int=next(self._ids))
@@ -124,7 +124,7 @@ class OurController:
 
 
 def observed(image: MetadataImage, release: str) -> ObservationJson:
-    """What a broker tells of it: that another one is shutting down is not among that."""
+    """Return what a broker tells of it: that another one is shutting down is not among that."""
     topics: dict[str, list[ObservedPartitionJson]] = {}
     for place in places(image):
         topics.setdefault(place.topic, []).append(_partition(image, place.partition, place.now))
@@ -196,7 +196,7 @@ class Asked:
 
 
 def states(controller: Controller, release: str, seed: int, number: int) -> Iterator[Asked]:
-    """So many random states, each some random steps after what came of the last one."""
+    """Yield so many random states, each some random steps after what came of the last one."""
     generator, chance = Generator(seed), Random(seed)
     for _ in range(number):
         for _ in range(STEPS_BETWEEN):
@@ -214,20 +214,20 @@ def states(controller: Controller, release: str, seed: int, number: int) -> Iter
 
 
 def stop(controller: Controller, brokers: Iterable[int]) -> None:
-    """As brokers that are told to stop do: they ask for it until they may, and then are gone."""
+    """Stop the brokers in order: each asks until it may, and then is gone."""
     for broker in brokers:
         controller.happen(ev.Heartbeat(broker, NOW, CAUGHT_UP, want_shut_down=True))
     kill(controller, brokers)
 
 
 def kill(controller: Controller, brokers: Iterable[int]) -> None:
-    """What the end of a session does is what the wish to be fenced does."""
+    """Fence the brokers, which does what the end of a session does."""
     for broker in brokers:
         controller.happen(ev.Heartbeat(broker, NOW, CAUGHT_UP, want_fence=True))
 
 
 def partitions(controller: Controller) -> dict[TopicPartition, PartitionRegistration]:
-    """What is so; a leader that is not there any more is none."""
+    """Return the partitions as they are; a leader that is not there any more is none."""
     image = controller.image
     unfenced = {id_ for id_, broker in image.brokers.items() if not broker.fenced}
     return {

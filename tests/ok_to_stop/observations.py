@@ -24,7 +24,7 @@ def partition(
     number: int = 0,
     adding: Ids = (),
 ) -> ObservedPartitionJson:
-    """The first of the ISR leads, unless another is named."""
+    """Return a partition, which the first of the ISR leads, unless another is named."""
     isr = replicas if isr is None else isr
     if leader is None:
         leader = isr[0] if isr else -1

@@ -9,7 +9,7 @@ from kafka_unclean_recovery.emulator.listener.intercepts import Rewrite
 
 
 def let_the_controllers_miss(cluster: Cluster, broker: int) -> None:
-    """As if they had not heard from the broker for 5 s, and its session had not ended yet."""
+    """Have the controllers miss the broker for 5 s, its session not having ended yet."""
 
     def missed(answer: dict[str, Any]) -> dict[str, Any]:
         for partition in (p for topic in answer["topics"] for p in topic["partitions"]):

@@ -208,8 +208,8 @@ def test_a_broker_that_is_not_listed_is_back_all_the_same(cluster: Cluster) -> N
 
 @pytest.fixture
 def outage(cluster: Cluster) -> Cluster:
-    """Nobody leads `lost`: 3 holds 1500 of its records, 4 holds 1000, and 1, which had all, is
-    dead."""
+    """Return an outage: nobody leads `lost`: 3 holds 1500 of its records, 4 holds 1000, and 1,
+    which had all, is dead."""
     cluster.create_topic("lost", assignment=[(1, 4, 3)], configs={"min.insync.replicas": "1"})
     for records, victim in ((1000, 4), (500, 3), (500, 1)):
         cluster.produce("lost", 0, records, acks="1")

@@ -137,7 +137,7 @@ def _known(process: subprocess.Popen[str]) -> Any:
 
 def test_a_config_that_was_not_told_is_asked_again_at_once(cluster: Cluster) -> None:
     def of_topics(seen: Seen) -> Fail | None:
-        """Brokers are asked for their own, which proves who answers."""
+        """Return a failure for configs of topics; those of brokers prove who answers."""
         topics = all(resource.resource_type == TOPIC for resource in seen.request.resources)
         return Fail(UNKNOWN_SERVER_ERROR) if topics else None
 
@@ -195,7 +195,7 @@ def test_it_ends_when_its_time_is_over(cluster: Cluster) -> None:
 
 
 def _wait_for(cluster: Cluster, path: Path, words: str) -> str:
-    """The metrics once they have these words."""
+    """Return the metrics once they have these words."""
 
     def told(_: object) -> str | None:
         text = path.read_text() if path.exists() else ""

@@ -29,7 +29,7 @@ DISK = Scanned(ScanMode.DEEP, "/data/orders-0", "t-1")
 
 
 def disk(broker: int, *spans: tuple[int, int, int], start: int | None = None) -> ReplicaLog:
-    """spans: (epoch, start offset, end offset)."""
+    """Return a scanned log. spans: (epoch, start offset, end offset)."""
     epochs = tuple(EpochSpan(*span) for span in spans)
     log_start = spans[0][1] if start is None else start
     return ReplicaLog(
@@ -38,7 +38,7 @@ def disk(broker: int, *spans: tuple[int, int, int], start: int | None = None) ->
 
 
 def suspects(*logs: ReplicaLog, compacted: bool = False) -> dict[int, int | None]:
-    """Broker to certain end of those that become suspect."""
+    """Return broker to certain end of those that become suspect."""
     checked = cross_check(STATE, logs, compacted=compacted, covered=ALL)
     assert [log.broker for log in checked] == [log.broker for log in logs]
     return {log.broker: log.certain_end_offset for log in checked if log.suspect}

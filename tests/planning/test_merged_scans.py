@@ -34,7 +34,7 @@ STRAY = Finding("stray_directory", Severity.NOTICE, "put aside")
 
 
 def disk(broker: int, *spans: tuple[int, int, int], path: str = "/data/orders-0") -> ReplicaLog:
-    """spans: (epoch, start offset, end offset)."""
+    """Return a scanned log. spans: (epoch, start offset, end offset)."""
     scanned = Scanned(ScanMode.RECOVER, path, "t-1")
     epochs = tuple(EpochSpan(*span) for span in spans)
     return ReplicaLog(

@@ -32,8 +32,8 @@ ELECTED = Outcome(OutcomeKind.ELECTED)
 
 
 def planned(number: int, topic: str = "orders", *commits: Commit) -> PartitionPlan:
-    """Of replicas 1 (dead), 3 and 4: 3 leads in a newer epoch, 4 loses 100 records and one for each
-    number."""
+    """Return a plan of replicas 1 (dead), 3 and 4: 3 leads in a newer epoch, 4 loses 100 records
+    and one for each number."""
     end = 1000 + number
     state = PartitionState(
         topic, f"id-{topic}", number, -1, 7, (1, 4, 3), elr=(1,), offline_replicas=(1,)
@@ -50,13 +50,13 @@ def planned(number: int, topic: str = "orders", *commits: Commit) -> PartitionPl
 
 
 def harmless(number: int, topic: str = "orders") -> PartitionPlan:
-    """Of replicas that all live and are alike."""
+    """Return a plan of replicas that all live and are alike."""
     state = PartitionState(topic, f"id-{topic}", number, -1, 7, (1, 2))
     return plan_partition(state, [_log(1, (0, 0, 1000)), _log(2, (0, 0, 1000))])
 
 
 def of_many_epochs(topic: str) -> PartitionPlan:
-    """The replicas part in the oldest of nine leader epochs."""
+    """Return a plan of replicas that part in the oldest of nine leader epochs."""
     state = PartitionState(topic, f"id-{topic}", 0, -1, 9, (3, 4))
     spans = [(epoch, 100 * epoch, 100 * epoch + 100) for epoch in range(9)]
     return plan_partition(state, [_log(3, *spans), _log(4, (0, 0, 150))])
@@ -85,8 +85,8 @@ def write_journal(
     plans: list[PartitionPlan],
     meanwhile: Callable[[Journal], None] = lambda journal: None,
 ) -> Report:
-    """Of a run in which every plan was carried out, and its report. meanwhile: what else is noted
-    before the end."""
+    """Write the journal of a run in which every plan was carried out, and return its report.
+    meanwhile: what else is noted before the end."""
     rows = tuple(map(elected, plans))
     report = Report(CLUSTER, rows)
     names = [{"topic": p.state.topic, "partition": p.state.partition} for p in plans]

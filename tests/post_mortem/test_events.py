@@ -24,7 +24,7 @@ ANNOUNCED = {"reorder", "move"}
 
 
 def _written() -> Iterator[str]:
-    """The names that are given to a journal, also where its method is passed on."""
+    """Yield the names that are given to a journal, also where its method is passed on."""
     for module in modules_below(Path(kafka_unclean_recovery.__file__).parent):
         for node in ast.walk(module.tree):
             if isinstance(node, ast.Call):

@@ -43,7 +43,7 @@ EVIDENCE = {"observed", "decision", "verified"}
 
 @pytest.fixture
 def lines(tmp_path: Path) -> list[dict[str, Any]]:
-    """The journal of a run that elected two partitions."""
+    """Return the journal of a run that elected two partitions."""
     write_journal(tmp_path / "j", [planned(0), planned(1)])
     return parse((tmp_path / "j").read_text(), "j")
 
@@ -341,7 +341,7 @@ def test_a_corrupt_journal_names_its_line(
 
 
 def _named(name: str) -> PostMortem:
-    """A journal in which every name from outside is `name`."""
+    """Return a post-mortem in which every name from outside is `name`."""
     head = {"v": 1, "at_ms": 1, "at": ""}
     at = {"topic": name, "partition": 0}
     group = {"group": name, "committed_offset": 2, "resume_offset": 1, "refilled": False}
@@ -422,5 +422,5 @@ def test_names_from_outside_are_texts_and_nothing_else(name: str) -> None:
 
 
 def _shape(html: str) -> list[tuple[str, str]]:
-    """The tags of a page and their attributes' names."""
+    """Return the tags of a page and their attributes' names."""
     return [(tag, name) for tag, name, _ in Page(html).attributes]

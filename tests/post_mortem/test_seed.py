@@ -24,7 +24,7 @@ OF_ELECTIONS = ("elected", "What was lost", "Who is affected", "Partitions, the 
 
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
-    """A directory with a plan."""
+    """Return a directory with a plan."""
     for broker in (1, 2):
         write_node(tmp_path / "disks", broker, dynamic_log())
     assert plan(tmp_path / "disks", *ALL_LOST).code == 0

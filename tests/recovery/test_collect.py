@@ -56,7 +56,7 @@ class Run:
     live: Mapping[int, Broker] = field(default_factory=lambda: BROKERS)
 
     async def look(self, *states: PartitionState, live: Mapping[int, Broker] = BROKERS) -> None:
-        """Once around: whoever has something to answer is asked, and does."""
+        """Look once around: whoever has something to answer is asked, and does."""
         self.live = live
         self.gathering.ask(live, {state.topic_partition: state for state in states}, {})
         await self.gathering.wait(0.05 if self.brokers.silent else 30)

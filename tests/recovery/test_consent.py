@@ -92,7 +92,7 @@ def test_8000_partitions_are_not_all_shown() -> None:
 
 
 def _losing(certain: int | None, possible: int | None) -> PartitionPlan:
-    """With nothing graver than a notice said of it."""
+    """Return a plan with nothing graver than a notice said of it."""
     tie = Finding("tie", Severity.NOTICE, "both")
     return replace(plan(loss=Loss(certain, possible)), findings=(tie,))
 

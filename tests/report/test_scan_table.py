@@ -13,7 +13,7 @@ from tests.infos import any_infos
 
 
 def lines_of(info: ReplicaInfo) -> list[str]:
-    """Without the widths of the columns."""
+    """Return the lines without the widths of the columns."""
     return [" ".join(line.split()) for line in render_replica_info(info).splitlines()]
 
 

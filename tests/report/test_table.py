@@ -26,7 +26,7 @@ from tests.reports import any_reports, elected, log, plan, report, row, state
 
 
 def table_lines(given: Report) -> list[str]:
-    """Its lines without the widths of the columns, which are not the point."""
+    """Return the lines without the widths of the columns, which are not the point."""
     return [" ".join(line.split()) for line in render_table(given).splitlines()]
 
 

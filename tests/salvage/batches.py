@@ -29,8 +29,8 @@ def batch(
     transactional: bool = False,
     attributes: int = 0,
 ) -> bytes:
-    """Format 2. producer: its id, its epoch, the sequence of the first record. attributes: bits to
-    set beside those of the codec and of the transaction."""
+    """Return a batch of format 2. producer: its id, its epoch, the sequence of the first record.
+    attributes: bits to set beside those of the codec and of the transaction."""
     id_, producer_epoch, sequence = producer
     builder = _NEW(
         2,
@@ -48,7 +48,7 @@ def batch(
 
 
 def placed(built: bytes, base: int, epoch: int, attributes: int = 0) -> bytes:
-    """As the leader stores it, its CRC made right."""
+    """Return the batch as the leader stores it, its CRC made right."""
     (before,) = struct.unpack_from(">h", built, 21)
     covered = struct.pack(">h", before | attributes) + built[23:]
     head = struct.pack(">qiibI", base, len(covered) + 9, epoch, 2, crc32c(covered))
@@ -56,14 +56,14 @@ def placed(built: bytes, base: int, epoch: int, attributes: int = 0) -> bytes:
 
 
 def numbered(base: int, count: int, **fields: Any) -> bytes:
-    """Records whose values are their offsets."""
+    """Return records whose values are their offsets."""
     return batch(
         base, [(1000 + n, None, b"%d" % n, ()) for n in range(base, base + count)], **fields
     )
 
 
 def marker(base: int, *, commit: bool, producer: tuple[int, int] = (7, 0), epoch: int = 0) -> bytes:
-    """The end of a transaction, as a broker writes it: one control record."""
+    """Return the end of a transaction, as a broker writes it: one control record."""
     key = struct.pack(">hh", 0, int(commit))
     value = struct.pack(">hi", 0, 3)
     body = b"\x00\x00\x00" + _sized(key) + _sized(value) + b"\x00"
@@ -86,8 +86,8 @@ def _varint(value: int) -> bytes:
 def old(
     magic: int, codec: str, base: int, records: Iterable[tuple[int, bytes | None, bytes | None]]
 ) -> bytes:
-    """Format 0 or 1, one compressed message of these (timestamp, key, value); its offset is that of
-    the last, and in format 1 those that it wraps count from 0."""
+    """Return one compressed message of format 0 or 1 with these (timestamp, key, value); its offset
+    is that of the last, and in format 1 those that it wraps count from 0."""
     builder = _OLD(magic, CODECS[codec], 1 << 20)
     rows = list(records)
     for place, (timestamp, key, value) in enumerate(rows):

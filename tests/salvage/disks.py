@@ -36,7 +36,7 @@ def disk(
     cluster: str = "c1",
     topic_id: UUID = TOPIC_ID,
 ) -> Path:
-    """The replica's directory, in a log directory of its broker."""
+    """Write the replica's directory, in a log directory of its broker."""
     log_directory = root / f"broker-{broker}"
     directory = log_directory / partition
     directory.mkdir(parents=True)
@@ -59,7 +59,7 @@ def plan_text(
     leader_lives: bool = True,
     scanned: Scanned | None = None,
 ) -> str:
-    """Broker 2 is to lead if it lives; broker 1 and 3 are dead."""
+    """Return a plan by which broker 2 is to lead if it lives; broker 1 and 3 are dead."""
     state = PartitionState(
         "orders",
         str(TOPIC_ID),

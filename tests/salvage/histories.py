@@ -15,8 +15,8 @@ def log(*spans: tuple[int, int, int], start: int | None = None) -> ReplicaLog:
 
 
 def two_histories(chance: random.Random) -> tuple[ReplicaLog, ReplicaLog]:
-    """Two replicas of one partition over elections, each led by one of them: the other follows, as
-    far as it comes, or is down; retention moves log starts."""
+    """Return two replicas of one partition over elections, each led by one of them: the other
+    follows, as far as it comes, or is down; retention moves log starts."""
     logs: list[list[tuple[int, int]]] = [[], []]
     starts = [0, 0]
     for epoch in range(chance.randrange(6)):

@@ -75,7 +75,7 @@ def _salvaged(
 
 
 def _batches(span: EpochSpan, first: int, stop: int, chance: random.Random) -> bytes:
-    """What of the span lies in [first, stop), in batches of any length and codec."""
+    """Return what of the span lies in [first, stop), in batches of any length and codec."""
     at, end = max(first, span.start_offset), min(stop, span.end_offset)
     content = b""
     while at < end:

@@ -23,7 +23,7 @@ _dataset: Any = pyarrow.dataset
 
 
 def saved(root: Path, *topics: str) -> None:
-    """Two replicas of each, a record of either."""
+    """Write two replicas of each, a record of either."""
     for number, topic in enumerate(topics):
         for broker in (1, 3):
             partition = TopicPartition(topic, 5)

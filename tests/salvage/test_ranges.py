@@ -102,7 +102,7 @@ def test_of_any_history_exactly_the_pairs_that_the_leader_lacks_are_lost(
 def _is_what_a_follower_truncates(
     replica: ReplicaLog, leader: ReplicaLog, lost: EpochLineage
 ) -> None:
-    """Where they share an epoch; without one Kafka may keep too much."""
+    """Check the two where they share an epoch; without one Kafka may keep too much."""
     assert replica.epochs is not None
     assert leader.epochs is not None
     assert replica.log_end_offset is not None

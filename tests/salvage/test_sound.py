@@ -19,7 +19,7 @@ WHOLE = b"".join(PARTS)
 
 
 def sound(data: bytes, base: int = 0) -> tuple[list[int], list[str]]:
-    """The first offsets, and what was left out."""
+    """Return the first offsets, and what was left out."""
     batches = SoundBatches(reader(data), Segment(base, NAME, len(data)), active=True)
     found = [batch[3] if batch[2] is None else batch[2] for batch in batches]
     return found, batches.left_out

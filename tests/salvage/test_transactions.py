@@ -75,7 +75,8 @@ Log = list[tuple[int, str]]
 
 
 def _played(log: Log) -> tuple[dict[int, Ending], dict[int, int | None]]:
-    """(the ending of each record, the first offset of each record's or marker's transaction)."""
+    """Return (the ending of each record, the first offset of each record's or marker's
+    transaction)."""
     endings: dict[int, Ending] = {}
     first: dict[int, int | None] = {}
     running: dict[int, list[int]] = {}

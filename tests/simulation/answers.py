@@ -44,7 +44,7 @@ class Answers:
     unchanged: list[Callable[[str, int], None]] = field(default_factory=list)
 
     def change(self) -> Any:
-        """A context manager: from now on all brokers answer through this."""
+        """Return a context manager: from now on all brokers answer through this."""
         return patch.object(server, "carry_out", self._carry_out)
 
     async def _carry_out(self, context: Context, api: Api, request: Any) -> Fields | None:
@@ -76,7 +76,7 @@ class Answers:
 
 
 def fails(error: int) -> Meddle:
-    """Not carried out."""
+    """Return what fails without carrying the request out."""
 
     async def meddle(_: Context, api: Api, request: Any, __: Any) -> Any:
         return failed(api.request, request, error)
@@ -85,7 +85,7 @@ def fails(error: int) -> Meddle:
 
 
 def fails_some(error: int, seed: int) -> Meddle:
-    """Carried out, and yet some of the rows say that it failed."""
+    """Return what carries the request out, and yet says of some rows that they failed."""
     random = Random(seed)
 
     async def meddle(_: Context, __: Api, ___: Any, usual: Any) -> Any:
@@ -99,7 +99,7 @@ def fails_some(error: int, seed: int) -> Meddle:
 
 
 def leaves_out(seed: int) -> Meddle:
-    """Carried out, and some rows are missing in the answer."""
+    """Return what carries the request out, and leaves some rows out of the answer."""
     random = Random(seed)
 
     async def meddle(_: Context, __: Api, ___: Any, usual: Any) -> Any:
@@ -112,7 +112,7 @@ def leaves_out(seed: int) -> Meddle:
 
 
 def throttles(milliseconds: int) -> Meddle:
-    """Over a quota a broker answers a Fetch at once and without partitions."""
+    """Return what answers a Fetch as a broker does over a quota: at once and without partitions."""
 
     async def meddle(_: Context, __: Api, ___: Any, usual: Any) -> Any:
         answer = await usual()
@@ -144,7 +144,7 @@ def hangs_up(carried_out: bool) -> Meddle:
 
 
 def is_slow(seconds: float, carried_out: bool) -> Meddle:
-    """Before it is carried out, or after."""
+    """Return what is slow, before the request is carried out, or after."""
 
     async def meddle(_: Context, __: Api, ___: Any, usual: Any) -> Any:
         if carried_out:
@@ -158,12 +158,12 @@ def is_slow(seconds: float, carried_out: bool) -> Meddle:
 
 
 def says_done() -> Meddle:
-    """Success, and nothing was done."""
+    """Return what says that it was a success, and does nothing."""
     return fails(0)
 
 
 def _lists(value: Any) -> Iterator[list[Any]]:
-    """The innermost lists of rows: those of partitions, or of topics that have none."""
+    """Yield the innermost lists of rows: those of partitions, or of topics that have none."""
     if isinstance(value, dict):
         lists = [v for v in value.values() if isinstance(v, list) and v and isinstance(v[0], dict)]
         for found in lists:

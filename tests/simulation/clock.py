@@ -56,7 +56,7 @@ CLOCK = Clock()
 
 
 def install() -> None:
-    """For this process, for good."""
+    """Put the clock into this process, for good."""
     time.monotonic = CLOCK.monotonic
     time.monotonic_ns = CLOCK.monotonic_ns
     time.time = CLOCK.wall

@@ -82,11 +82,11 @@ class Stage:
 
     @property
     def readable(self) -> bool:
-        """Nothing kept the tool from saying what it had to say."""
+        """Return True when nothing kept the tool from saying what it had to say."""
         return not (self.out.lost or self.err.lost)
 
     def set(self, fault: Fault) -> None:
-        """It happens at its moment."""
+        """Set a fault that happens at its moment."""
         moment = fault.moment
         if isinstance(moment, AtStart):
             self.loop.call_soon(self.begin, fault)
@@ -98,7 +98,7 @@ class Stage:
             self._at_request(fault, moment)
 
     async def make(self, faults: Sequence[Fault]) -> None:
-        """While no tool runs."""
+        """Make the faults while no tool runs."""
         for fault in faults:
             self.happened.append(f"{CLOCK.boot:.3f} {fault.kind}")
             await self.loop.create_task(self._on_cluster(fault), context=contextvars.Context())
@@ -123,7 +123,7 @@ class Stage:
         self.answers.heard.append(heard)
 
     def begin(self, fault: Fault) -> None:
-        """What is no matter of the tool's process goes its own way."""
+        """Begin a fault; what is no matter of the tool's process goes its own way."""
         if self.process.ended:
             return
         self.happened.append(f"{CLOCK.boot:.3f} {fault.kind}")
@@ -137,7 +137,8 @@ class Stage:
             self.loop.create_task(self._on_cluster(fault), context=contextvars.Context())
 
     def _some(self, fault: Fault) -> int | None:
-        """Half of what brokers answer wrongly, all answer wrongly."""
+        """Return one broker, or None for all: half of what brokers answer wrongly, all answer
+        wrongly."""
         return self.broker(fault) if fault.seed % 2 else None
 
     def broker(self, fault: Fault) -> int:
@@ -154,7 +155,7 @@ class Stage:
                 await ON_CLUSTER[fault.kind](self, fault)
 
     async def heal(self) -> None:
-        """Answers are right, links carry, whatever was stopped goes on."""
+        """Heal all: answers are right, links carry, and whatever was stopped goes on."""
         self.answers.rules.clear()
         self.answers.heard.clear()
         self.disk.room, self.disk.broken = None, False
@@ -172,7 +173,8 @@ class Stage:
 
 
 def _api(fault: Fault) -> str:
-    """Some faults are of some requests only: no broker forgets who lives, or lies about a log."""
+    """Return the API of a fault that is of some requests only: no broker forgets who lives, or lies
+    about a log."""
     fit = _FIT.get(fault.kind)
     return fault.api if fit is None or fault.api in fit else fit[fault.seed % len(fit)]
 
@@ -237,7 +239,7 @@ async def _pause_controller(stage: Stage, fault: Fault) -> None:
 
 
 async def _lead_astray(stage: Stage, fault: Fault) -> None:
-    """To a broker that lives, or to one that is dead."""
+    """Let an address lead to a broker that lives, or to one that is dead."""
     ids = sorted(stage.core.emulation.brokers)
     await stage.core.links.lead_astray(stage.broker(fault), ids[fault.seed % len(ids)])
 
@@ -247,8 +249,8 @@ async def _unlist(stage: Stage, fault: Fault) -> None:
 
 
 async def _apply_late(stage: Stage, fault: Fault) -> None:
-    """One broker, or all. Then what they do not know of happens: a broker returns that holds more
-    than any live one, and that no controller makes leader by itself."""
+    """Let one broker, or all, apply metadata late. Then what they do not know of happens: a broker
+    returns that holds more than any live one, and that no controller makes leader by itself."""
     live = [b.id for b in stage.core.emulation.brokers.values() if b.running]
     seconds = STOPPED if fault.seed % 2 else fault.seconds
     for broker in live if fault.seed % 3 else [stage.broker(fault)]:
@@ -261,7 +263,7 @@ async def _apply_late(stage: Stage, fault: Fault) -> None:
 
 
 def _better(emulation: Emulation, broker: Broker) -> int:
-    """In how many partitions without a leader its log is the best."""
+    """Return in how many partitions without a leader its log is the best."""
     return sum(
         broker.id not in (*known.isr, *known.elr, *known.last_known_elr)
         and _end(broker, key) > max(_end(b, key) for b in emulation.brokers.values() if b.running)
@@ -270,13 +272,13 @@ def _better(emulation: Emulation, broker: Broker) -> int:
 
 
 def _end(broker: Broker, key: TopicIdPartition) -> tuple[int, int]:
-    """As logs are ranked; of a broker without a replica it is less than of any."""
+    """Return the end as logs are ranked; of a broker without a replica it is less than of any."""
     replica = broker.replicas.get(key)
     return (-2, 0) if replica is None else (replica.log.last_written_epoch, replica.log.end_offset)
 
 
 async def _exchange_disk(stage: Stage, fault: Fault) -> None:
-    """A broker runs with another disk for a while, and with its own one again."""
+    """Let a broker run with another disk for a while, and with its own one again."""
     broker = stage.broker(fault)
     await _start_on_the_other_disk(stage, broker)
     await asyncio.sleep(fault.seconds / 10)
@@ -305,7 +307,7 @@ def _kill_tool(stage: Stage, _: Fault) -> None:
 
 
 def _fill_disk(stage: Stage, fault: Fault) -> None:
-    """So many bytes are left; room comes back with what heals."""
+    """Leave so many bytes free; room comes back with what heals."""
     stage.disk.room = fault.seed % 400
 
 

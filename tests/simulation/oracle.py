@@ -110,7 +110,7 @@ def _of_run(story: Story, run: Run) -> Iterator[str]:
 
 
 def _losses(story: Story, run: Run) -> Iterator[str]:
-    """No live record is lost beyond what was said as certain or consented as unknown."""
+    """Yield live records that are lost beyond what was said as certain or consented as unknown."""
     for election in run.elections:
         if election.clean or election.foreign:
             continue
@@ -127,8 +127,8 @@ def _losses(story: Story, run: Run) -> Iterator[str]:
 
 
 def _by_others(story: Story, run: Run) -> Iterator[str]:
-    """Whoever Kafka or somebody else made leader is no success where it lacks what brokers had told
-    this run before."""
+    """Yield leaders by Kafka or by somebody else that are called a success, and lack what brokers
+    had told this run before."""
     mine = {election.partition for election in run.elections if not election.foreign}
     foreign = (election for election in run.elections if election.foreign)
     last = {e.partition: e for e in sorted((*foreign, *run.blind), key=lambda e: e.at)}
@@ -144,8 +144,8 @@ def _by_others(story: Story, run: Run) -> Iterator[str]:
 
 
 def _told(run: Run, election: Election) -> Mapping[int, Records]:
-    """What each broker last told the run of the partition before it was led; only a broker that was
-    not asked for more right before has told all."""
+    """Return what each broker last told the run of the partition before it was led; only a broker
+    that was not asked for more right before has told all."""
     last = {told.broker: told for told in run.told if run.begun <= told.at < election.at}
     return {
         broker: told.held[election.partition]
@@ -158,7 +158,8 @@ _NOTHING = object()
 
 
 def _said(run: Run, election: Election) -> Any:
-    """The certain loss of the leader that was elected, as the last decision before has it."""
+    """Return the certain loss of the leader that was elected, as the last decision before has
+    it."""
     said: Any = _NOTHING
     for line in run.lines:
         if line["event"] != "decision" or (line["topic"], line["partition"]) != election.partition:
@@ -170,7 +171,7 @@ def _said(run: Run, election: Election) -> Any:
 
 
 def _unweighed(run: Run, partition: Partition) -> set[int]:
-    """Brokers of which it is said that what only they held is lost, too."""
+    """Return the brokers of which it is said that what only they held is lost, too."""
     return {
         broker
         for line in run.lines
@@ -182,8 +183,8 @@ def _unweighed(run: Run, partition: Partition) -> set[int]:
 
 
 def _instead(run: Run, election: Election) -> bool:
-    """The designated leader was fenced in the last moment, and it is said that another one leads:
-    ElectLeaders has no condition, so whoever lives is elected by the order."""
+    """Return True where the designated leader was fenced in the last moment, and it is said that
+    another one leads: ElectLeaders has no condition, so whoever lives is elected by the order."""
     row = run.rows.get(election.partition)
     designated = [
         line["designated_leader"]
@@ -195,13 +196,13 @@ def _instead(run: Run, election: Election) -> bool:
 
 
 def _limited(accept: Collection[str], topic: str) -> bool:
-    """What counts for the topic has a number."""
+    """Return True where what counts for the topic has a number."""
     terms = dict(each.partition(":")[::2] for each in accept)
     return bool(terms.get(topic, terms.get("*", "")))
 
 
 def _stopped(run: Run) -> Iterator[str]:
-    """Nothing is elected after a stop."""
+    """Yield elections after a stop."""
     if run.stopped is None:
         return
     for line in run.lines:
@@ -222,7 +223,8 @@ def _code(story: Story, run: Run) -> Iterator[str]:
 
 
 def _all_is_well(story: Story, run: Run) -> Iterator[str]:
-    """What 0 says, of the moment when it was seen: before the last lines were written."""
+    """Yield what contradicts an exit code of 0, at the moment when it was seen: before the last
+    lines were written."""
     before = [line["at_boot"] for line in run.lines if line["event"] not in ("verified", "end")]
     seen = max(before, default=run.ended)
     for partition in (p for p in story.wanted if p[0] not in story.deleted):
@@ -239,7 +241,7 @@ def _all_is_well(story: Story, run: Run) -> Iterator[str]:
 
 
 def _no_worse(run: Run) -> Iterator[str]:
-    """Whoever leads is no success where it is known to lose more than whom the run designated."""
+    """Yield leaders that are called a success, and lose more than whom the run designated."""
     for line in run.lines:
         if line["event"] != "decision":
             continue
@@ -265,7 +267,7 @@ def _leaders(run: Run) -> Iterator[str]:
 
 
 def _orders(run: Run) -> Iterator[str]:
-    """Replica orders are as before, or named."""
+    """Yield replica orders that are not as before, and not named."""
     for partition, order in run.after.orders.items():
         if order == run.orders.get(partition, order) or partition in run.unfinished:
             continue
@@ -275,8 +277,8 @@ def _orders(run: Run) -> Iterator[str]:
 
 
 def _undone(run: Run) -> Iterator[str]:
-    """A set of replicas that somebody else wanted is not changed, but in the very moment: then
-    nothing is left of what was wanted."""
+    """Yield sets of replicas that somebody else wanted and that were changed, but in the very
+    moment: then nothing is left of what was wanted."""
     lost: set[Partition] = set()
     for at, partition, order in run.ordered:
         other = run.reassigned.get(partition)
@@ -289,7 +291,7 @@ def _undone(run: Run) -> Iterator[str]:
 
 
 def _post_mortem(run: Run) -> Iterator[str]:
-    """It tells of no smaller loss than there was."""
+    """Yield losses that the post-mortem tells as smaller than they were."""
     found = [each for each in run.post_mortems if isinstance(each, Mapping)]
     for each in run.post_mortems:
         if "Traceback" in each:
@@ -305,7 +307,7 @@ def _post_mortem(run: Run) -> Iterator[str]:
 
 
 def _in_the_end(story: Story) -> Iterator[str]:
-    """With nothing in its way the second run ends what the first left."""
+    """Yield what the first run left and the second did not end, with nothing in its way."""
     run = story.second
     if run.code not in (0, 1):
         yield f"the second run ended with {run.code}: {run.stderr[-300:]}"

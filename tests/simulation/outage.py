@@ -20,8 +20,8 @@ Partition = tuple[str, int]
 
 
 async def age(core: Core, random: Random) -> None:
-    """Leaders come and go with writes between; in the end all are killed, one after the other, and
-    some of those that died first come back."""
+    """Let leaders come and go with writes between; in the end all are killed, one after the other,
+    and some of those that died first come back."""
     await _create(core, random)
     while not offline(core.emulation):
         await _one_day(core, random)
@@ -93,7 +93,7 @@ def leaders(emulation: Emulation) -> Iterator[tuple[Partition, int]]:
 
 
 def headless(emulation: Emulation) -> Iterator[tuple[TopicIdPartition, Any]]:
-    """Partitions without a leader, as the controller has them."""
+    """Yield the partitions without a leader, as the controller has them."""
     for topic in emulation.state.topics.values():
         for number, known in topic.partitions.items():
             if known.leader == NOBODY:

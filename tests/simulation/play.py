@@ -66,8 +66,8 @@ class Result:
 
 
 def play(seed: int, home: Path, kinds: Mapping[str, int] = KINDS) -> Result:
-    """`home`: a new directory, for the cluster and what the tool writes. kinds: of the faults, with
-    how often each is taken."""
+    """Play a seed. `home`: a new directory, for the cluster and what the tool writes. kinds: of the
+    faults, with how often each is taken."""
     CLOCK.reset()
     told = scenario(seed, kinds, USUAL)
     stage = _Play(told, home)
@@ -173,7 +173,7 @@ class _Play:
         self._answers.unchanged.append(self._witness.answered)
 
     async def _heal(self) -> None:
-        """Brokers that died stay dead, as long as one lives."""
+        """Heal all; brokers that died stay dead, as long as one lives."""
         await self._stage.heal()
         brokers = self._core.emulation.brokers.values()
         if not any(broker.running for broker in brokers):
@@ -252,7 +252,7 @@ class _Play:
         )
 
     def _make(self, stage: Stage, moment: Moment) -> None:
-        """The faults of a moment at which no tool runs."""
+        """Make the faults of a moment at which no tool runs."""
         faults = [fault for fault in self._told.faults if fault.moment == moment]
         if faults:
             told = len(stage.happened)

@@ -40,7 +40,7 @@ def side_by_side(
     *,
     keep: bool,
 ) -> Iterator[T | Broken]:
-    """The result of each seed, in the order in which they end. keep: what they wrote, too."""
+    """Yield the result of each seed, in the order in which they end. keep: what they wrote, too."""
     waiting = iter(seeds)
     with selectors.DefaultSelector() as selector:
         for seed in islice(waiting, workers):
@@ -73,7 +73,7 @@ def _start(
 
 
 def _play(play: Callable[[int, Path], T], seed: int, scratch: Path, pipe: int) -> None:
-    """Never returns."""
+    """Play in this child, which never returns."""
     leave = os._exit
     try:
         result: T | Broken

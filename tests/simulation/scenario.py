@@ -141,7 +141,8 @@ class Scenario:
 
 
 def scenario(seed: int, kinds: Mapping[str, int], usual: Mapping[str, Moment]) -> Scenario:
-    """kinds: with how often each is taken. usual: the moment at which some of them often come."""
+    """Return a scenario. kinds: with how often each is taken. usual: the moment at which some of
+    them often come."""
     random = Random(seed)
     told = Scenario(
         seed,
@@ -179,7 +180,7 @@ def _fault(random: Random, kinds: Mapping[str, int], usual: Mapping[str, Moment]
 
 
 def _moment(random: Random) -> Moment:
-    """A run without faults takes some tenths of a second."""
+    """Return a moment: the start of a run, a time in it, a line or a request."""
     kind = random.random()
     if kind < 0.2:
         return AtStart()

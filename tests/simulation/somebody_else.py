@@ -47,8 +47,9 @@ class Others:
     anew: dict[Partition, Reassigned] = field(default_factory=dict)
 
     def orders(self, before: Orders, ordered: Ordered) -> Orders:
-        """What nobody but us may have changed, as it was before, or as it was made anew. No request
-        names a topic by its id: an order of ours that is on its way comes to the new one."""
+        """Return what nobody but us may have changed, as it was before, or as it was made anew. No
+        request names a topic by its id: an order of ours that is on its way comes to the new
+        one."""
         found = {**before, **{each: made.replicas for each, made in self.anew.items()}}
         for at, partition, order in ordered:
             made = self.anew.get(partition)
@@ -63,7 +64,7 @@ Work = Callable[[Core, Others, Random], Awaitable[None]]
 
 
 async def work(kind: str, core: Core, others: Others, seed: int) -> None:
-    """Raises ValueError where the cluster refuses it, or has no topic left."""
+    """Do one thing. Raises ValueError where the cluster refuses it, or has no topic left."""
     if not orders(core.emulation):
         raise ValueError("every topic is deleted")
     FOREIGN.set(True)  # in this task only
@@ -77,7 +78,8 @@ async def _delete_topic(core: Core, others: Others, _: Random) -> None:
 
 
 async def _make_topic_anew(core: Core, others: Others, random: Random) -> None:
-    """With the same brokers in other places, so that it shows when somebody writes the old ones."""
+    """Make the topic anew, with the same brokers in other places, so that it shows when somebody
+    writes the old ones."""
     before = orders(core.emulation)
     name = random.choice(sorted({topic for topic, _ in before}))
     made = {p: _turned(order) for p, order in sorted(before.items()) if p[0] == name}
@@ -94,14 +96,14 @@ def _turned(order: Sequence[int]) -> tuple[int, ...]:
 
 
 async def _elect(core: Core, _: Others, random: Random) -> None:
-    """Uncleanly, by the order of replicas."""
+    """Elect uncleanly, by the order of replicas."""
     if found := offline(core.emulation):
         anyone = core.control.anyone()
         await administration.elect(anyone, ElectionType.UNCLEAN, random.choice(found), None)
 
 
 async def _reassign(core: Core, others: Others, random: Random) -> None:
-    """A replica, often one that is dead, goes to a broker that had none."""
+    """Move a replica, often one that is dead, to a broker that had none."""
     now = orders(core.emulation)
     partition = random.choice(sorted(now))
     order = list(now[partition])
@@ -130,8 +132,8 @@ async def _alter_configs(core: Core, _: Others, random: Random) -> None:
 
 
 async def _let_kafka_elect(core: Core, topic: str, random: Random) -> None:
-    """The controller looks at such a partition when a broker of its comes or goes: one is fenced
-    for a moment, as in a pause of its process."""
+    """Let Kafka elect: the controller looks at such a partition when a broker of its comes or goes.
+    One is fenced for a moment, as in a pause of its process."""
     replicas = {r for p, order in orders(core.emulation).items() if p[0] == topic for r in order}
     live = [id_ for id_ in sorted(replicas) if core.broker(id_).running]
     if live:

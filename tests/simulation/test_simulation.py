@@ -20,7 +20,7 @@ RUNS = {"100 runs": range(1, 101), "400 more": range(101, 501)}
 
 
 def simulate(*flags: str) -> tuple[dict[str, object], str]:
-    """The summary, and all that was said."""
+    """Return the summary, and all that was said."""
     command = [sys.executable, "-m", "tests.simulation", "--workers", "1", *flags]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=2300)
     said = done.stdout + done.stderr
@@ -44,7 +44,7 @@ def test_whatever_happens_at_once_no_loss_and_no_claim_is_beyond_what_was_said(
 
 
 def _found_before() -> dict[str, list[str]]:
-    """The seeds of docs/found-bugs.md at which the code of before failed, by fault."""
+    """Return the seeds of docs/found-bugs.md at which the code of before failed, by fault."""
     mended = FOUND_BUGS.read_text().partition("## Earlier")[0]
     found: dict[str, list[str]] = {}
     for fault, seed in re.findall(r"`([a-z ']+)` (\d+)", mended):

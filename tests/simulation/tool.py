@@ -50,7 +50,7 @@ class Process:
         return self.dead or self.code is not None
 
     def die(self, code: int) -> None:
-        """Nothing that it holds is put in order."""
+        """End the process; nothing that it holds is put in order."""
         if self.ended:
             return
         self.dead, self.code = True, code
@@ -64,7 +64,8 @@ class Process:
         self.die(-signal.SIGKILL)
 
     def _close_files(self) -> None:
-        """Its journal and its locks. Their numbers stay taken: what unwinds may close them."""
+        """Close its journal and its locks. Their numbers stay taken: what unwinds may close
+        them."""
         nowhere = os.open(os.devnull, os.O_RDWR)
         for link in list(Path("/proc/self/fd").iterdir()):
             with contextlib.suppress(OSError):
@@ -73,7 +74,7 @@ class Process:
         os.close(nowhere)
 
     def run_until_complete(self, main: Coroutine[Any, Any, Any], **_: object) -> Any:
-        """In place of asyncio.run."""
+        """Stand in for asyncio.run."""
         self._gone = self.loop.create_future()
         context = contextvars.copy_context()
         context.run(_PROCESS.set, self)
@@ -87,18 +88,18 @@ class Process:
         return task.result()
 
     async def connect(self, *args: Any, **named: Any) -> Any:
-        """In place of asyncio.open_connection."""
+        """Stand in for asyncio.open_connection."""
         reader, writer = await _open_connection(*args, **named)
         self._streams.append(writer)
         return reader, writer
 
     async def in_a_thread(self, work: Callable[..., Any], *args: Any, **named: Any) -> Any:
-        """In place of asyncio.to_thread. A thread would end at another moment in each run."""
+        """Stand in for asyncio.to_thread. A thread would end at another moment in each run."""
         await asyncio.sleep(0)
         return work(*args, **named)
 
     def hang(self) -> Any:
-        """What a coroutine yields that is not to go on."""
+        """Yield what a coroutine yields that is not to go on."""
         never = self.loop.create_future()
         never._asyncio_future_blocking = True
         self._never.append(never)
@@ -131,7 +132,7 @@ class _Mortal(collections.abc.Coroutine[Any, Any, Any]):
 def make_task(
     loop: asyncio.AbstractEventLoop, work: Any, context: contextvars.Context | None = None
 ) -> asyncio.Task[Any]:
-    """A task factory: those of the tool die with it."""
+    """Make a task, as a task factory: those of the tool die with it."""
     process = (context or contextvars.copy_context()).get(_PROCESS)
     if process is None:
         return asyncio.Task(work, loop=loop, context=context)
@@ -171,7 +172,7 @@ class Output:
 
 
 def run(process: Process, name: str, args: Sequence[str], out: Output, err: Output) -> None:
-    """To its end, one way or another."""
+    """Run the tool to its end, one way or another."""
     loop = process.loop
     before = {
         number: signal.signal(number, lambda number, _: process.die(-number)) for number in _SIGNALS

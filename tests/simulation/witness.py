@@ -39,8 +39,8 @@ class Election:
         return f"{self.partition} led by {self.leader} at {self.at:.3f} ({held})"
 
     def lost(self, long_enough: float, unweighed: Collection[int] = ()) -> int:
-        """Records of replicas that had lived so long, which the leader lacks; but for those of
-        brokers that are `unweighed`."""
+        """Return how many records of replicas that had lived so long the leader lacks, but for
+        those of brokers that are `unweighed`."""
         lost: set[tuple[int, int]] = set()
         for broker, records in self.held.items():
             if self.at - self.since[broker] >= long_enough and broker not in unweighed:
@@ -48,8 +48,8 @@ class Election:
         return len(lost)
 
     def lacks(self, told: Iterable[Records]) -> int:
-        """Records that brokers had told of which the leader lacks. What a log has beyond a newer
-        one was given up by an election before."""
+        """Return how many records that brokers had told of the leader lacks. What a log has beyond
+        a newer one was given up by an election before."""
         own = self.held[self.leader]
         newer = (records for records in told if _reach(records) > _reach(own))
         return len(frozenset[tuple[int, int]]().union(*newer) - own)
@@ -126,7 +126,7 @@ class Witness:
             self.told.append(Told(CLOCK.boot, broker, held))
 
     def look(self) -> None:
-        """Who lives, as the controller has it."""
+        """Note who lives, as the controller has it."""
         live = self._live()
         self._live_since = {id_: self._live_since.get(id_, CLOCK.boot) for id_ in live}
 
@@ -147,7 +147,7 @@ class Witness:
                     yield TopicIdPartition(topic.topic_id, number), ((topic.name, number), known)
 
     def _note_blind(self, before: Mapping[TopicIdPartition, tuple[Partition, Any]]) -> None:
-        """Who follows may have been truncated by now: what is lost is told by `told`."""
+        """Note who follows, and may have been truncated by now: what is lost is told by `told`."""
         for key, (partition, known) in before.items():
             leader = self._leader(key)
             if leader == NOBODY:

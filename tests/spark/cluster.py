@@ -28,7 +28,7 @@ _END_SECONDS = 20.0
 
 
 def bare_python(home: Path) -> Path:
-    """The executable of a virtual environment with nothing but what Spark's workers need."""
+    """Return the executable of a virtual environment with nothing but what Spark's workers need."""
     venv.create(home, symlinks=True, with_pip=False)
     (ours,) = {Path(pyspark.__file__).parent.parent}
     (theirs,) = home.glob("lib/python*/site-packages")
@@ -46,7 +46,7 @@ class Daemon:
     log: Path
 
     def kill_all(self) -> None:
-        """It and what it started, as if their machine were gone."""
+        """Kill it and what it started, as if their machine were gone."""
         for pid in (*_below(self.process.pid), self.process.pid):
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
@@ -95,7 +95,7 @@ def spark_cluster(home: Path, workers: int) -> Iterator[SparkCluster]:
 def daemon(
     script: str, words: Sequence[str], log: Path, python: Path, memory: str = "256m"
 ) -> Iterator[Daemon]:
-    """One of Spark's scripts and all that it starts, ended at the end."""
+    """Yield one of Spark's scripts and all that it starts, ended at the end."""
     with log.open("wb") as output:
         process = subprocess.Popen(
             [str(SPARK_HOME / "bin" / script), *words],
@@ -114,7 +114,7 @@ def daemon(
 
 
 def environment(python: Path) -> dict[str, str]:
-    """python: that of Spark's workers; drivers have this process's own."""
+    """Return the environment. python: that of Spark's workers; drivers have this process's own."""
     kept = {name: os.environ[name] for name in ("PATH", "HOME", "JAVA_HOME") if name in os.environ}
     return {
         **kept,
@@ -127,7 +127,7 @@ def environment(python: Path) -> dict[str, str]:
 
 
 def _below(pid: int) -> list[int]:
-    """Its children and theirs."""
+    """Return its children and theirs."""
     children: dict[int, list[int]] = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():

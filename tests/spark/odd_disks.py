@@ -17,7 +17,7 @@ UNIQUE = "0123456789abcdef0123456789abcdef"
 
 
 def odd_disks(path: Path) -> list[Path]:
-    """Roots, all of one cluster, nothing of it with a metadata log."""
+    """Return roots, all of one cluster, nothing of it with a metadata log."""
     for broker in (1, 2, 3, 4):
         disks.write_log_directory(path / "farm" / f"broker-{broker}", broker, LOGS)
     for broker, log in enumerate(LOGS, 1):
@@ -47,7 +47,7 @@ def odd_disks(path: Path) -> list[Path]:
 
 
 def outage(path: Path) -> list[Path]:
-    """Roots of an emulated cluster, metadata logs and all; two disks a broker."""
+    """Return roots of an emulated cluster, metadata logs and all; two disks a broker."""
     with Cluster(Options(brokers=3, log_directories=2, data_dir=path)) as cluster:
         assignment = [(1, 2, 3), (2, 3, 1), (3, 1, 2), (1, 2, 3)]
         cluster.create_topic("orders.by_day", assignment=assignment)
@@ -83,14 +83,15 @@ COPIED, ABSENT = "orders.by_day-1", "empty-0"
 
 
 def _from_the_future(replica: Path) -> None:
-    """Its leader epoch was never given."""
+    """Give it a leader epoch that was never given."""
     for segment in replica.glob("*.log"):
         segment.write_bytes(v2(0, 5, epoch=99))
     (replica / "leader-epoch-checkpoint").write_bytes(checkpoint("99 0"))
 
 
 def _twice(one: Path, other: Path) -> None:
-    """On both disks of its broker, of which the metadata log names the one with the longer log."""
+    """Put a replica on both disks of its broker; the metadata log names the one with the longer
+    log."""
     shutil.copytree(one, other)
     for segment in other.glob("*.log"):
         segment.write_bytes(b"")

@@ -73,7 +73,7 @@ def _partition(random: Random, number: int) -> PartitionInfo:
 
 
 def _tree(random: Random) -> _Tree:
-    """An unclean election begins an epoch before the end of another."""
+    """Return epochs, of which an unclean election begins one before the end of another."""
     tree: _Tree = [(random.randint(0, 2), None, 0)]
     for _ in range(random.choice((0, 1, 1, 2, 3, 5))):
         parent = random.randrange(len(tree)) if random.random() < 0.85 else None
@@ -145,7 +145,7 @@ def _altered(random: Random, log: ReplicaLog) -> ReplicaLog:
 
 
 def _begun_later(spans: EpochLineage) -> EpochLineage:
-    """The newest epoch, where there is room."""
+    """Return the newest epoch begun later, where there is room."""
     *older, before, last = (*spans[:1], *spans) if len(spans) == 1 else spans
     if len(spans) == 1 or last.end_offset - last.start_offset < 2:
         return spans

@@ -27,13 +27,13 @@ def asked(roots: Sequence[Path], mode: ScanMode, **fields: Any) -> Asked:
 
 
 def rows(directory: Path) -> Iterator[dict[str, Any]]:
-    """Of a table; what is no Parquet there would not do."""
+    """Yield the rows of a table; what is no Parquet there would not do."""
     for path in sorted(directory.iterdir()):
         yield from _parquet.read_table(path, partitioning=None).to_pylist()
 
 
 def info_in(home: Path) -> ReplicaInfo:
-    """What the summaries in a directory say."""
+    """Return what the summaries in a directory say."""
     head = read_head(home)
     logs: dict[TopicPartition, list[ReplicaLog]] = {}
     for row in rows(home / REPLICAS):
@@ -59,7 +59,7 @@ def info_in(home: Path) -> ReplicaInfo:
 def in_one_process(
     roots: Sequence[Path | Location], like: ReplicaInfo, mode: ScanMode
 ) -> ReplicaInfo:
-    """What scan_log_directories says, as far as tables hold it, at the time of `like`."""
+    """Return what scan_log_directories says, as far as tables hold it, at the time of `like`."""
     places = [LocalLocation(root) if isinstance(root, Path) else root for root in roots]
     info = scan_log_directories(places, mode)
     partitions = tuple(map(_as_in_tables, info.partitions))
@@ -67,6 +67,7 @@ def in_one_process(
 
 
 def _as_in_tables(info: PartitionInfo) -> PartitionInfo:
-    """Of a replica that can't be used no table says that it may be corrupt, too."""
+    """Return the partition as tables have it: of a replica that can't be used none says that it may
+    be corrupt, too."""
     logs = (replace(log, suspect=None) if log.problem else log for log in info.replica_logs)
     return replace(info, replica_logs=tuple(logs))

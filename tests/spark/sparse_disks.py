@@ -9,7 +9,7 @@ from tests.log_dir.test_scan import log_directory
 
 
 def sparse_disks(path: Path, brokers: int, replicas: int, size: int) -> list[Path]:
-    """A log directory each; every segment is `size` bytes, nearly all of them zeros."""
+    """Write a log directory each; every segment is `size` bytes, nearly all of them zeros."""
     roots = []
     for broker in range(1, brokers + 1):
         names = {f"wide.topic-{number}": 5 + broker for number in range(replicas)}

@@ -33,7 +33,7 @@ _arrow: Any = pyarrow
 
 
 def write_summaries(directory: Path, info: ReplicaInfo) -> Path:
-    """`directory`, made anew. Every log of `info` was scanned."""
+    """Make `directory` anew with the summaries. Every log of `info` was scanned."""
     replicas = [
         replica_row(part.topic_partition, log, compacted=part.compacted, log_directory="/data")
         for part in info.partitions

@@ -35,7 +35,8 @@ LOGS = (disks.plain_log(), disks.upgraded_log(), disks.compacted_log(), disks.ol
 
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two brokers; a segment of the second is cut short. Names that others drop are there too."""
+    """Return two brokers' disks; a segment of the second is cut short. Names that others drop are
+    there too."""
     root = tmp_path_factory.mktemp("tree")
     for broker in (1, 2):
         path = disks.write_log_directory(root / f"broker-{broker}", broker, LOGS)

@@ -53,7 +53,7 @@ def by_spark(
 
 
 def expected(report: PartitionReport) -> dict[str, Any]:
-    """As plan_partitions has it."""
+    """Return the row as plan_partitions has it."""
     name = report.topic_partition
     row: dict[str, Any] = {"topic": name.topic, "partition": name.partition}
     if report.plan is None:
@@ -85,7 +85,7 @@ def _cuts(best: Candidate | None) -> list[dict[str, int]]:
 
 
 def tied(plan: PartitionPlan) -> list[int]:
-    """Of the finding, which names brokers by id."""
+    """Return the brokers that the finding names."""
     (told,) = [f.message for f in plan.findings if f.code == "tie"] or [""]
     named = told.removeprefix("brokers ").partition(" reach")[0]
     return [int(broker) for broker in named.split(", ")] if named else []

@@ -29,7 +29,7 @@ from tests.spark.summaries_of import write_summaries
 
 
 def run(*arguments: object) -> tuple[int, str, str]:
-    """(exit code, stdout, stderr)."""
+    """Return (exit code, stdout, stderr)."""
     done = invoke(RECOVERY, "spark", "plan", *map(str, arguments))
     return done.code, done.stdout, done.stderr
 
@@ -84,7 +84,8 @@ def _leads(report: PartitionReport) -> bool:
 
 
 def _losses(reports: Sequence[PartitionReport]) -> dict[str, object]:
-    """By topic, as the JSON has it but for why partitions have no leader, which is only counted."""
+    """Return losses by topic, as the JSON has it but for why partitions have no leader, which is
+    only counted."""
     by_topic: dict[str, list[PartitionReport]] = defaultdict(list)
     for report in reports:
         if report.plan or report.outcome:
@@ -128,7 +129,7 @@ def _count(records: Sequence[int | None]) -> dict[str, int | None]:
 
 
 def _check_page(page: Page, reports: Sequence[PartitionReport]) -> None:
-    """The first of the worst is that which loses most."""
+    """Check that the first of the worst is that which loses most."""
     lost = {
         str(report.topic_partition): sum(
             filter(

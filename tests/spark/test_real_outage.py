@@ -32,13 +32,13 @@ class Home:
         return [str(node_directory(self.cluster, broker)) for broker in brokers]
 
     def run(self, *words: object) -> str:
-        """Stdout."""
+        """Run a command, and return stdout."""
         done = invoke(RECOVERY, *map(str, words))
         assert done.code == 0, done.stderr
         return done.stdout
 
     def plan(self, name: str, *words: object) -> tuple[str, Any]:
-        """(the KIP's file, the rich plan but for when it was made) of a command."""
+        """Return (the KIP's file, the rich plan but for when it was made) of a command."""
         manual, rich = self.path / f"{name}.json", self.path / f"{name}-rich.json"
         outputs = ("--manual-recovery-output-file", manual, "--plan-output-file", rich)
         self.run(*words, *outputs, *EXCLUDED)
@@ -47,7 +47,7 @@ class Home:
         return manual.read_text(), plan
 
     def salvaged(self, name: str) -> tuple[Any, dict[str, bytes]]:
-        """(rows of the manifest but for when they were scanned, all other files)."""
+        """Return (rows of the manifest but for when they were scanned, all other files)."""
         root = self.path / name
         manifest = json.loads((root / "manifest.json").read_text())
         files = (path for path in root.rglob("*") if path.is_file() and path.parent != root)

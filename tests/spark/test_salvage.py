@@ -55,7 +55,8 @@ TOPICS = ("__consumer_offsets", "a.b", "orders")
 
 
 def _plan(topic: str, partition: int) -> PartitionPlan:
-    """Broker 2 lives and is to lead with ten records of epoch 0; 1 and 3 are dead."""
+    """Return a plan: broker 2 lives and is to lead with ten records of epoch 0; 1 and 3 are
+    dead."""
     topic_id = str(UUID(int=TOPICS.index(topic) + 1))
     state = PartitionState(topic, topic_id, partition, -1, 0, (1, 2, 3), offline_replicas=(1, 3))
     leader = ReplicaLog(
@@ -71,7 +72,8 @@ def _plan(topic: str, partition: int) -> PartitionPlan:
 
 @pytest.fixture(scope="module")
 def disks(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Tails, none, a transaction, damage within a tail, and a replica that nobody planned for."""
+    """Return tails, none, a transaction, damage within a tail, and a replica that nobody planned
+    for."""
     root = tmp_path_factory.mktemp("disks")
     whole = numbered(0, 10)
     for index, topic in enumerate(TOPICS):
@@ -124,7 +126,7 @@ def _table(spark: SparkSession, rows: list[dict[str, Any]], schema: Any) -> Data
 def _salvage(
     spark: SparkSession, tables: Tables, leaders: DesignatedLeaders, root: Path, *, raw: bool
 ) -> tuple[Totals, Any]:
-    """(what it says, its manifest)."""
+    """Return (what it says, its manifest)."""
     now = "2026-01-03T00:00:00+00:00"
     totals = salvage_by_spark(spark, tables, leaders, root, now, Unwatched(), How(raw_only=raw))
     return totals, json.loads((root / "manifest.json").read_text())

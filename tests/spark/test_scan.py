@@ -48,7 +48,7 @@ def odd(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 @pytest.fixture(params=["few", "many"])
 def however_many(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whether one task gathers, or Spark sorts for several."""
+    """Let one task gather, or Spark sort for several."""
     if request.param == "many":
         monkeypatch.setattr(bulk, "_FEW_ROWS", -1)
 

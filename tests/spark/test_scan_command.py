@@ -89,7 +89,7 @@ def test_help_names_the_commands() -> None:
 
 @pytest.fixture
 def in_this_session(monkeypatch: pytest.MonkeyPatch, spark: SparkSession) -> None:
-    """The command gets the session of the tests."""
+    """Give the command the session of the tests."""
 
     @contextmanager
     def session_for(*_: object) -> Iterator[SparkSession]:
@@ -136,7 +136,7 @@ def done_files(output: Path) -> int:
 
 @contextmanager
 def running(*words: str) -> Iterator[subprocess.Popen[str]]:
-    """The command in a process group of its own, as a shell starts it."""
+    """Yield the command in a process group of its own, as a shell starts it."""
     process = subprocess.Popen(
         command_line(RECOVERY, *words),
         stdin=subprocess.DEVNULL,

@@ -26,7 +26,8 @@ LOGS = (disks.plain_log(), disks.upgraded_log())
 
 @pytest.fixture
 def with_credentials(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Spark's processes have the environment of a session that began without."""
+    """Set credentials also for Spark's processes, which have the environment of a session that
+    began without."""
     for name, value in (("AWS_ACCESS_KEY_ID", KEY_ID), ("AWS_SECRET_ACCESS_KEY", SECRET)):
         monkeypatch.setitem(spark.sparkContext.environment, name, value)
 

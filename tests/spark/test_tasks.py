@@ -60,7 +60,7 @@ def batches(*numbers: int) -> Iterator[Any]:
 
 
 def prepared(home: Home, roots: list[Path], share: int) -> tuple[int, int]:
-    """Up to the plan. (bundles, replicas in pieces)"""
+    """Prepare up to the plan, and return (bundles, replicas in pieces)."""
     wanted = asked(roots, DEEP, share=share)
     with begun(home, wanted, NOW):
         settings = {"home": str(home.path)}

@@ -65,7 +65,7 @@ def options(proxy: Proxy) -> StoreOptions:
 
 @pytest.fixture(scope="session")
 def bucket(s3_port: int) -> Iterator[Callable[[str, bytes], None]]:
-    """How to put an object into the bucket `disks`."""
+    """Yield what puts an object into the bucket `disks`."""
     store = http.client.HTTPConnection("127.0.0.1", s3_port, timeout=20)
 
     def put(path: str, content: bytes) -> None:

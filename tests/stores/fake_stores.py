@@ -32,7 +32,7 @@ class Store:
         return (self._root / key).read_bytes()
 
     def listed(self, prefix: str, delimiter: str) -> tuple[list[str], list[str]]:
-        """(keys, prefixes that end with the delimiter)."""
+        """Return (keys, prefixes that end with the delimiter)."""
         keys, prefixes = [], dict[str, None]()
         for path in sorted(self._root.rglob("*")):
             key = str(path.relative_to(self._root))

@@ -62,7 +62,7 @@ class Proxy:
         return f"http://127.0.0.1:{self.port}"
 
     def count(self, below: str = "") -> Counter[str]:
-        """Requests by LIST, HEAD and GET, of keys that begin so."""
+        """Return the requests by LIST, HEAD and GET, of keys that begin so."""
         return Counter(
             "LIST" if a.listing else a.method for a in self.asked if a.key.startswith(below)
         )
@@ -92,7 +92,7 @@ class Proxy:
 
 @contextmanager
 def proxy_of(upstream: int) -> Iterator[Proxy]:
-    """Of the store on this port."""
+    """Yield a proxy of the store on this port."""
     proxy = Proxy(upstream)
 
     class Handler(BaseHTTPRequestHandler):

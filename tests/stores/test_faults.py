@@ -42,7 +42,7 @@ def body_of_segment(asked: Asked) -> bool:
 
 
 def only_orders_failed(found: dict[str, object], disk: Path, *reasons: str) -> None:
-    """Its row says why and no more; all else is as on the disk."""
+    """Check that its row says why and no more, and all else is as on the disk."""
     on_disk = scanned(LocalLocation(disk), ScanMode.DEEP)
     row, others = rows(found), rows(on_disk)
     problem = row[PATH].pop("problem")
@@ -86,7 +86,7 @@ def test_a_store_that_is_busy_for_good_costs_a_row(
 
 
 def cut(share: float, *, honest: bool) -> Callable[[Asked, Callable[[], Answer]], Answer]:
-    """Bodies of the segment that end early; `honest`: the header says how long they are."""
+    """Return what ends bodies of the segment early; `honest`: the header says how long they are."""
 
     def fault(asked: Asked, pass_on: Callable[[], Answer]) -> Answer:
         answer = pass_on()

@@ -30,7 +30,7 @@ _END_SECONDS = 10.0
 
 @pytest.fixture(scope="module", autouse=True)
 def credentials(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Those of nobody: a key that signs, and one that nobody checks."""
+    """Set those of nobody: a key that signs, and one that nobody checks."""
     key = rsa.generate_private_key(65537, 2048).private_bytes(
         serialization.Encoding.PEM,
         serialization.PrivateFormat.PKCS8,

@@ -19,7 +19,7 @@ LOGS = (disks.plain_log(), disks.compacted_log(), disks.upgraded_log(), disks.ol
 
 
 def write_damaged(path: Path, node: int, seeds: Iterable[int]) -> Path:
-    """A log directory with a damaged replica for every seed."""
+    """Write a log directory with a damaged replica for every seed."""
     disks.write_files(path, disks.log_directory_files(node, LOGS))
     points = []
     for seed in seeds:
@@ -34,7 +34,7 @@ def write_damaged(path: Path, node: int, seeds: Iterable[int]) -> Path:
 
 
 def scanned(root: Location, mode: ScanMode) -> dict[str, Any]:
-    """All that a scan says, but where it looked and when."""
+    """Return all that a scan says, but where it looked and when."""
     text = replica_info_json(scan_log_directories([root], mode))
     info: dict[str, Any] = json.loads(text.replace(str(root), "ROOT"))
     del info["scanned_at"]
@@ -42,7 +42,7 @@ def scanned(root: Location, mode: ScanMode) -> dict[str, Any]:
 
 
 def rows(info: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """Of replicas, by the paths of their directories."""
+    """Return the rows of replicas, by the paths of their directories."""
     return {
         log["scanned"]["directory"]: log
         for partition in info["partitions"]

@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 @pytest.fixture
 def cluster() -> Iterator[Cluster]:
-    """A topic was deleted, and broker 2 has fetched that and does not apply it."""
+    """Yield a cluster: a topic was deleted, and broker 2 has fetched that and does not apply it."""
     with Cluster(Options(brokers=3)) as cluster:
         cluster.create_topic(GONE.topic, assignment=[[1]])
         cluster.lag_metadata(BEHIND, STOPPED, fetched=True)

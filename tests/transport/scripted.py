@@ -109,7 +109,7 @@ class Scripted:
 
     @property
     def keys(self) -> list[int]:
-        """Of the requests that it got."""
+        """Return the API keys of the requests that it got."""
         return [request.key for request in self.node.received]
 
     def _answer(self, request: Received) -> Any:
@@ -265,7 +265,7 @@ class Scripted:
         )
 
     def lead(self, partition: int, leader: int) -> None:
-        """As after an unclean election."""
+        """Let a replica lead, as after an unclean election."""
         before = self.states[partition]
         fields = {name: getattr(before, name) for name in ("topic", "topic_id", "replicas")}
         self.states[partition] = PartitionState(
@@ -300,7 +300,7 @@ class Scripted:
         )
 
     def _metadata(self, _: Any, version: int) -> Any:
-        """Who is the controller, of a cluster that has no quorum to describe."""
+        """Tell who is the controller, of a cluster that has no quorum to describe."""
         broker = MetadataResponse.MetadataResponseBroker
         return MetadataResponse(
             version=version,
@@ -381,7 +381,7 @@ class Reached:
 
 @contextlib.asynccontextmanager
 async def reached(scripted: Scripted, broker: int = 3) -> AsyncIterator[Reached]:
-    """The cluster as our side sees it."""
+    """Yield the cluster as our side sees it."""
     async with listening(scripted.node) as port:
         scripted.port = port
         nodes = Nodes([("127.0.0.1", port)], ClientConfig())

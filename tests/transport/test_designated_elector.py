@@ -61,7 +61,7 @@ def elect(tmp_path: Path) -> Callable[..., Run]:
         retries: int = 1,
         stop_after: int | None = None,
     ) -> Run:
-        """stop_after: as when a signal comes once so many elections were sent."""
+        """Elect. stop_after: as when a signal comes once so many elections were sent."""
         result = Run({}, [])
 
         @in_loop

@@ -26,7 +26,7 @@ class Clock:
 
 
 def _passes(gate: Gate, asked_to_stop: bool = False) -> type[Exception] | None:
-    """What keeps a request back, None where it passes."""
+    """Return what keeps a request back, None where it passes."""
     found: list[type[Exception] | None] = [None]
 
     @in_loop

@@ -53,8 +53,8 @@ def _quick(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @contextmanager
 def outage(partitions: int = 1, longer: int | None = None) -> Iterator[Cluster]:
-    """Broker 1 led last and is dead; 2 holds 10 records and is first of the order that lives, 3
-    holds 20. longer: a dead broker that holds 30."""
+    """Yield an outage: broker 1 led last and is dead; 2 holds 10 records and is first of the order
+    that lives, 3 holds 20. longer: a dead broker that holds 30."""
     dead = () if longer is None else (longer,)
     with Cluster(Options(brokers=3 + len(dead))) as cluster:
         configs = {"min.insync.replicas": "1"}
@@ -97,7 +97,7 @@ def outcomes(done: Done) -> dict[int, tuple[str, str]]:
 
 
 def watch(cluster: Cluster, api: str) -> list[set[int]]:
-    """The partitions that each request of this kind is about, as they come."""
+    """Return the partitions that each request of this kind is about, as they come."""
     asked: list[set[int]] = []
 
     def see(seen: Seen) -> None:
@@ -561,7 +561,8 @@ def test_a_lost_connection_is_noted_as_open_and_settled_before_it_is_tried_again
 
 
 def _left_half_done(cluster: Cluster, *, reordered: bool = True, answered: bool = True) -> Path:
-    """As a run leaves it that is killed between the election and the order put back."""
+    """Return the journal as a run leaves it that is killed between the election and the order put
+    back."""
     path = Path(os.environ["XDG_STATE_HOME"]).with_name("killed.jsonl")
     row = {"topic": TOPIC, "partition": 0}
     topic_id = _topic_id(cluster)
@@ -609,5 +610,5 @@ def _lines(journal: Path) -> list[dict[str, Any]]:
 
 
 def _journals() -> Sequence[list[dict[str, Any]]]:
-    """Of every run of the test, oldest first."""
+    """Return the journals of every run of the test, oldest first."""
     return [_lines(path) for path in sorted(Path(os.environ["XDG_STATE_HOME"]).rglob("*.jsonl"))]

@@ -40,7 +40,8 @@ def _state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @contextmanager
 def last_replica_standing(dialect: Dialect | None, release: str = "kip-966") -> Iterator[Cluster]:
-    """Brokers 4, 3, 2, 1 died in this order with writes between; 3 and 4 are back."""
+    """Yield an outage: brokers 4, 3, 2, 1 died in this order with writes between; 3 and 4 are
+    back."""
     with Cluster(Options(release=release, dialect=dialect)) as cluster:
         servers = cluster.bootstrap_servers
         create_topic(servers, TOPIC, ORDERS, {"min.insync.replicas": "1"})
@@ -56,7 +57,8 @@ def last_replica_standing(dialect: Dialect | None, release: str = "kip-966") -> 
 
 @contextmanager
 def stale_tail(dialect: Dialect | None) -> Iterator[Cluster]:
-    """Broker 1 holds 1200 records of epoch 0, broker 4 holds 1100, the last hundred newer."""
+    """Yield an outage: broker 1 holds 1200 records of epoch 0, broker 4 holds 1100, the last
+    hundred newer."""
     with Cluster(Options(release="kip-966", dialect=dialect)) as cluster:
         servers = cluster.bootstrap_servers
         create_topic(servers, TOPIC, [(1, 2, 4)], {"min.insync.replicas": "1"})
@@ -97,14 +99,14 @@ def _recover(cluster: Cluster, *flags: str) -> tuple[int, dict[str, Any]]:
 
 
 def _described(cluster: Cluster) -> dict[int, tuple[int, list[int]]]:
-    """(leader, replicas) by partition, as another client sees them."""
+    """Return (leader, replicas) by partition, as another client sees them."""
     settings: Settings = {"bootstrap.servers": cluster.bootstrap_servers, **QUIETLY}
     found = AdminClient(settings, logger=SILENT).list_topics(TOPIC, timeout=30).topics[TOPIC]
     return {number: (p.leader, p.replicas) for number, p in found.partitions.items()}
 
 
 def _told(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """What a report says whatever it was read by, and of whichever of our clusters."""
+    """Return what a report says whatever it was read by, and of whichever of our clusters."""
     return [_without_source(row) for row in rows]
 
 
@@ -125,7 +127,7 @@ def _sources(rows: list[dict[str, Any]]) -> set[str]:
 
 
 def _broker_epochs(rows: list[dict[str, Any]]) -> dict[int, int]:
-    """Of the brokers' processes, where the report has them."""
+    """Return the epochs of the brokers' processes, where the report has them."""
     logs = [log for row in rows for log in row["replica_logs"]]
     return {log["broker"]: log["broker_epoch"] for log in logs if log["broker_epoch"] is not None}
 
@@ -137,7 +139,7 @@ def _events(tmp_path: Path) -> list[dict[str, Any]]:
 
 @pytest.fixture(scope="module")
 def by_the_probes(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
-    """The rows of the report on an emulated cluster that offers nothing new."""
+    """Return the rows of the report on an emulated cluster that offers nothing new."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
         with last_replica_standing(None) as cluster:

@@ -28,7 +28,7 @@ _OLD_FIELDS = ((18, ">q", (-1, 0, 4_000_000_000_000, _HUGE)),)
 
 
 def forged(files: Bytes, g: random.Random) -> str:
-    """One field is another, and the CRC fits it."""
+    """Change one field, and make the CRC fit it."""
     name = segment(files, g)
     data = bytearray(files[name])
     begins = starts_of(data)
@@ -49,7 +49,7 @@ def forged(files: Bytes, g: random.Random) -> str:
 
 
 def other_epoch(files: Bytes, g: random.Random) -> str:
-    """The leader epoch, which the CRC does not cover, of one batch or of all from one on."""
+    """Change the leader epoch, which the CRC does not cover, of one batch or of all from one on."""
     name = segment(files, g)
     data = bytearray(files[name])
     begins = [at for at in starts_of(data)[:-1] if data[at + 16] >= 2]

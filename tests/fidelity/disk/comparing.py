@@ -55,7 +55,7 @@ class OurStart:
 
     @property
     def ends(self) -> str | None:
-        """Why the broker ends."""
+        """Return why the broker ends."""
         if any(start.fate is Fate.ENDS for start in self.starts):
             return str(self.starts)
         if twice := [tp for tp, n in self._partitions().items() if n > 1]:
@@ -71,7 +71,7 @@ class OurStart:
 
     @property
     def untold(self) -> bool:
-        """Whether something is there that a broker reads and we do not, and say so."""
+        """Return whether something is there that a broker reads and we do not, and say so."""
         rows = (row for of_one in self.rows.values() for row in of_one.values())
         said = (row.problem or row.suspect or "" for row in rows)
         return any(each in text for text in said for each in _UNTOLD)
@@ -118,7 +118,7 @@ def our_start(directories: Sequence[Path], compacted: frozenset[str]) -> OurStar
 
 
 def foretold(kafka: KafkaStart) -> bool:
-    """Whether the end of the broker is of those that are foretold, or it lives."""
+    """Return whether the end of the broker is of those that are foretold, or it lives."""
     return kafka.ends is None or not any(each in kafka.ends for each in NOT_FORETOLD)
 
 
@@ -145,8 +145,8 @@ def differences(kafka: KafkaStart, ours: OurStart, *, old: bool = False) -> Iter
 
 
 def _told_of_old(where: str, end: int, suspect: str) -> bool:
-    """Whether a suspicion tells where brokers before 4.0 let the log end, or, of a log of format 0,
-    is of a gap before the last batch, which stands in place of that."""
+    """Return whether a suspicion tells where brokers before 4.0 let the log end, or, of a log of
+    format 0, is of a gap before the last batch, which stands in place of that."""
     told = f"before 4.0 let the log end at {end}" in suspect
     return told or (_of_format_0(where) and _A_GAP in suspect)
 
@@ -199,7 +199,7 @@ def _of_a_log(
 
 
 def _within_compressed(where: str, row: ReplicaLog) -> bool:
-    """Whether what decides are offsets within compressed messages of format 0, which are not
+    """Return whether what decides are offsets within compressed messages of format 0, which are not
     read: they may differ from what the message says that holds them, where that is in doubt."""
     clean = row.scanned is not None and row.scanned.stopped_clean is True
     found = row.suspect is not None and (clean or Reason.ORDER in row.suspect)
@@ -211,8 +211,8 @@ def _of_format_0(where: str) -> bool:
 
 
 def _ends_over_compressed(kafka: KafkaStart, ours: OurStart) -> bool:
-    """Whether the broker ends over a log of format 0 that it reads up to an end that such offsets
-    decide."""
+    """Return whether the broker ends over a log of format 0 that it reads up to an end that such
+    offsets decide."""
     return kafka.ends is not None and any(
         f"/{name}/" in kafka.ends and _within_compressed(name, rows[ScanMode.RECOVER])
         for name, rows in ours.rows.items()
@@ -220,8 +220,8 @@ def _ends_over_compressed(kafka: KafkaStart, ours: OurStart) -> bool:
 
 
 def _unseen_by_a_fast_scan(row: ReplicaLog, rows: Mapping[ScanMode, ReplicaLog]) -> bool:
-    """Whether a fast scan can't know: what ends the log, or makes it suspect, lies in batches that
-    it does not read."""
+    """Return whether a fast scan can't know: what ends the log, or makes it suspect, lies in
+    batches that it does not read."""
     if row.scanned is None or row.scanned.mode is not ScanMode.FAST:
         return False
     full = rows[ScanMode.RECOVER]

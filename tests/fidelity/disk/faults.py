@@ -20,7 +20,7 @@ EPOCHS, METADATA = "leader-epoch-checkpoint", "partition.metadata"
 
 
 def pick(files: Bytes, g: random.Random, *endings: str) -> str:
-    """A file of a replica; the last segments are likelier."""
+    """Return a file of a replica; the last segments are likelier."""
     found = sorted(
         name
         for name, data in files.items()
@@ -34,7 +34,7 @@ def segment(files: Bytes, g: random.Random) -> str:
 
 
 def starts_of(data: bytes | bytearray) -> list[int]:
-    """Positions of the batches, and where the last ends."""
+    """Return the positions of the batches, and where the last ends."""
     at, found = 0, [0]
     while at + 12 <= len(data):
         length: int = struct.unpack_from(">i", data, at + 8)[0]
@@ -85,7 +85,7 @@ def flip(files: Bytes, g: random.Random) -> str:
 
 
 def flip_header(files: Bytes, g: random.Random) -> str:
-    """A field outside of the CRC, or the length or the offset delta."""
+    """Flip a bit of a field outside of the CRC, or of the length or the offset delta."""
     name = segment(files, g)
     data = bytearray(files[name])
     begin = g.choice(starts_of(data)[:-1])
@@ -106,7 +106,7 @@ def magic(files: Bytes, g: random.Random) -> str:
 
 
 def counted_again(files: Bytes, g: random.Random) -> str:
-    """Offsets go on from elsewhere: a dip, or a jump."""
+    """Let offsets go on from elsewhere: a dip, or a jump."""
     name = segment(files, g)
     data = bytearray(files[name])
     begins = starts_of(data)[:-1]
@@ -222,7 +222,7 @@ def metadata(files: Bytes, g: random.Random) -> str:
 
 
 def offsets(files: Bytes, g: random.Random) -> str:
-    """A checkpoint of offsets behind, ahead, or damaged."""
+    """Put offsets that are behind, ahead, or damaged into a checkpoint of offsets."""
     name = g.choice((RECOVERY, RECOVERY, LOG_START))
     topics = sorted({path.split("-0/")[0] for path in files if "-0/" in path})
     topic = g.choice(topics)
@@ -269,7 +269,7 @@ def twice(files: Bytes, g: random.Random) -> str:
 
 
 def half_done_swap(files: Bytes, g: random.Random) -> str:
-    """A compaction or a split that was killed: its outcome is there as .cleaned or .swap."""
+    """Leave a compaction or a split that was killed: its outcome is there as .cleaned or .swap."""
     name = segment(files, g)
     suffixes = g.choice(((".swap",), (".cleaned",), (".swap", ".cleaned"), (".deleted",)))
     begins = starts_of(files[name])

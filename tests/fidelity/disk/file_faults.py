@@ -19,7 +19,7 @@ def _replica(files: Bytes, g: random.Random) -> str:
 
 
 def _of(files: Bytes, replica: str) -> Iterator[tuple[str, bytes]]:
-    """(name in the replica's directory, content) of each of its files."""
+    """Yield (name in the replica's directory, content) of each of its files."""
     for name, data in list(files.items()):
         if name.startswith(f"{replica}/"):
             yield name.partition("/")[2], data
@@ -38,7 +38,8 @@ def epochs_gone(files: Bytes, g: random.Random) -> str:
 
 
 def segments_gone(files: Bytes, g: random.Random) -> str:
-    """Whole segments with all that belongs to them, from one on, up to one, or in the middle."""
+    """Take away whole segments with all that belongs to them, from one on, up to one, or in the
+    middle."""
     replica = _replica(files, g)
     bases = sorted({name[:20] for name, _ in _of(files, replica) if name.endswith(".log")})
     place = g.randrange(len(bases))
@@ -51,7 +52,7 @@ def segments_gone(files: Bytes, g: random.Random) -> str:
 
 
 def exchanged(files: Bytes, g: random.Random) -> str:
-    """A file has the content of another of its kind, as after a wrong restore."""
+    """Give a file the content of another of its kind, as after a wrong restore."""
     one = pick(files, g, *_OF_A_SEGMENT, EPOCHS)
     ending = EPOCHS if one.endswith(EPOCHS) else one[one.rindex(".") :]
     same = sorted(name for name in files if name.endswith(ending) and name != one)
@@ -63,7 +64,7 @@ def exchanged(files: Bytes, g: random.Random) -> str:
 
 
 def named_otherwise(files: Bytes, g: random.Random) -> str:
-    """A segment with its files under another offset, which may be one of fewer digits."""
+    """Name a segment with its files by another offset, which may be one of fewer digits."""
     name = pick(files, g, ".log")
     replica, _, file = name.partition("/")
     base = int(file[:20])
@@ -76,7 +77,7 @@ def named_otherwise(files: Bytes, g: random.Random) -> str:
 
 
 def odd_number(files: Bytes, g: random.Random) -> str:
-    """A file whose offset a broker reads, though it writes none like it."""
+    """Add a file whose offset a broker reads, though it writes none like it."""
     replica = _replica(files, g)
     number = g.choice(("7", "0", "60", "999", "+5", "-1", "000000000000000000000", f"{1 << 63}"))
     ending = g.choice((".log", ".index", ".snapshot", ".txnindex", ".log.swap", ".log.cleaned"))
@@ -85,7 +86,7 @@ def odd_number(files: Bytes, g: random.Random) -> str:
 
 
 def empty_segment(files: Bytes, g: random.Random) -> str:
-    """A segment of 0 bytes: at the end, in the middle, or behind a gap."""
+    """Add a segment of 0 bytes: at the end, in the middle, or behind a gap."""
     replica = _replica(files, g)
     bases = sorted(int(n[:20]) for n, _ in _of(files, replica) if n.endswith(".log"))
     base = g.choice((bases[-1] + 60, bases[-1] + 1, bases[-1] + 500, bases[0] + 30, bases[-1] + 5))
@@ -96,7 +97,7 @@ def empty_segment(files: Bytes, g: random.Random) -> str:
 
 
 def out_of_use(files: Bytes, g: random.Random) -> str:
-    """A replica's directory, or a copy of it, as one that is put aside, deleted, or copied."""
+    """Make a replica's directory, or a copy of it, one that is put aside, deleted, or copied."""
     replica = _replica(files, g)
     kinds = [g.choice(_KINDS)]
     if g.random() < 0.2:
@@ -115,7 +116,7 @@ def out_of_use(files: Bytes, g: random.Random) -> str:
 
 
 def no_plain_file(files: Bytes, g: random.Random) -> str:
-    """A directory or a link in the place of a file."""
+    """Put a directory or a link in the place of a file."""
     name = pick(files, g, *_OF_A_SEGMENT, EPOCHS, METADATA)
     if g.random() < 0.5:
         del files[name]
@@ -127,14 +128,14 @@ def no_plain_file(files: Bytes, g: random.Random) -> str:
 
 
 def plain_file(files: Bytes, g: random.Random) -> str:
-    """A file in the place of a replica, which a broker leaves alone."""
+    """Put a file in the place of a replica, which a broker leaves alone."""
     name = g.choice(("t-9", "other", "lost-found", "y-delete"))
     files[name] = b""
     return f"{name} is a file"
 
 
 def more_snapshots(files: Bytes, g: random.Random) -> str:
-    """Producer snapshots at other offsets: old ones, and some beyond the end."""
+    """Add producer snapshots at other offsets: old ones, and some beyond the end."""
     name = pick(files, g, ".snapshot")
     replica = name.split("/")[0]
     offsets = g.sample((1, 30, 59, 61, 95, 119, 121, 150, 178, 181, 240, 500, 9_000), 2)
@@ -144,8 +145,8 @@ def more_snapshots(files: Bytes, g: random.Random) -> str:
 
 
 def merged_swap(files: Bytes, g: random.Random) -> str:
-    """A compaction of several segments into one, or a split of one into two, killed in the middle:
-    parts as .swap or .cleaned, those replaced still there, or .deleted."""
+    """Leave a compaction of several segments into one, or a split of one into two, killed in the
+    middle: parts as .swap or .cleaned, those replaced still there, or .deleted."""
     name = segment(files, g)
     replica, _, file = name.partition("/")
     bases = sorted(int(n[:20]) for n, _ in _of(files, replica) if n.endswith(".log"))
@@ -178,7 +179,7 @@ def merged_swap(files: Bytes, g: random.Random) -> str:
 
 
 def deleted_files(files: Bytes, g: random.Random) -> str:
-    """Files that were to be deleted, still there, with or without their segment."""
+    """Leave files that were to be deleted, with or without their segment."""
     name = pick(files, g, *_OF_A_SEGMENT)
     files[f"{name}.deleted"] = files[name]
     if g.random() < 0.5:
@@ -187,7 +188,7 @@ def deleted_files(files: Bytes, g: random.Random) -> str:
 
 
 def negative_offsets(files: Bytes, g: random.Random) -> str:
-    """Offsets below 0 or near the end of all numbers in a checkpoint."""
+    """Put offsets below 0 or near the end of all numbers into a checkpoint."""
     name = g.choice(("recovery-point-offset-checkpoint", "log-start-offset-checkpoint"))
     topics = sorted({path.split("-0/")[0] for path in files if "-0/" in path})
     to = g.choice((-1, -9, (1 << 63) - 1, (1 << 63) - 2, 1 << 62))

@@ -71,7 +71,7 @@ def sound_logs() -> tuple[SoundLog, ...]:
 
 
 def _records(base: int, count: int, size: int) -> bytes:
-    """One batch of incompressible records."""
+    """Return one batch of incompressible records."""
     values = random.Random(base)
     rows = [(_TIME + n, b"k%d" % (n % 7), values.randbytes(size), ()) for n in range(count)]
     return batch(base, rows, epoch=_epoch(base))
@@ -93,7 +93,7 @@ def _plain() -> SoundLog:
 
 
 def _compacted() -> SoundLog:
-    """Some batches are gone, and of others some records."""
+    """Return a log in which some batches are gone, and of others some records."""
     gone = (10, 15, 40, 65, 90, 95, 100)
     segments = {
         base: tuple(
@@ -119,7 +119,8 @@ def _codecs() -> SoundLog:
 
 
 def _transactions() -> SoundLog:
-    """One producer commits, one aborts, one leaves its last transaction open."""
+    """Return a log in which one producer commits, one aborts, and one leaves its last transaction
+    open."""
     segments = {base: tuple(_transactional(base)) for base in (0, 90)}
     return SoundLog("sold", segments, ((0, 0),))
 
@@ -134,7 +135,7 @@ def _transactional(base: int) -> Iterator[bytes]:
 
 
 def _ancient() -> SoundLog:
-    """Formats 0 and 1, single and compressed messages."""
+    """Return a log of formats 0 and 1, single and compressed messages."""
 
     def of(at: int) -> bytes:
         value = random.Random(at).randbytes(300)

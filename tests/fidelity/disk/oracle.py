@@ -70,7 +70,7 @@ class Oracle:
 
 @contextmanager
 def oracle(version: str) -> Iterator[Oracle]:
-    """Kafka's classes of this release; they end with us."""
+    """Yield Kafka's classes of this release; they end with us."""
     command = java_command(version, str(_SOURCE), heap_mb=256, options=(_QUIET,))
     with subprocess.Popen(
         command,

@@ -24,7 +24,7 @@ class Judged:
 
 
 def judged_states(version: str, seed: int, count: int) -> Iterator[Judged]:
-    """The states with this seed and those after it."""
+    """Yield the states with this seed and those after it."""
     for first in range(seed, seed + count, _STATES_EACH):
         yield from _judged(version, range(first, min(first + _STATES_EACH, seed + count)))
 
@@ -49,5 +49,5 @@ def _judged(version: str, seeds: range) -> Iterator[Judged]:
 
 
 def _in_memory() -> str | None:
-    """A directory in memory, where there is one: a start syncs every file that it writes."""
+    """Return a directory in memory, where there is one: a start syncs every file that it writes."""
     return "/dev/shm" if Path("/dev/shm").is_dir() else None

@@ -31,7 +31,7 @@ class State:
 
 
 def made_logs(kafka: Oracle, root: Path) -> list[tuple[SoundLog, Bytes]]:
-    """The sound logs, each with what Kafka adds to it when it stops in order."""
+    """Return the sound logs, each with what Kafka adds to it when it stops in order."""
     made = []
     for log in sound_logs():
         directory = root / log.topic

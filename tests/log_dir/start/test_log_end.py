@@ -41,7 +41,7 @@ SIZE = len(batches(0, 10)[0])
 
 
 def at(offset: int, base: int) -> int:
-    """Where the batch lies."""
+    """Return where the batch lies."""
     return (offset - base) // 10 * SIZE
 
 
@@ -105,7 +105,7 @@ def zeros(base: int, count: int) -> Fault:
 
 
 def counted_again(first: int, base: int, to: int) -> Fault:
-    """The batches of a segment from offset `first` on count from `to` on."""
+    """Let the batches of a segment from offset `first` on count from `to` on."""
 
     def change(disk: Disk) -> None:
         for offset in range(first, base + 1000, 10):
@@ -192,7 +192,7 @@ def unsnapshotted(disk: Disk) -> None:
 
 
 def compressed_at_the_snapshot(disk: Disk) -> None:
-    """A flipped magic byte makes a compressed message of a batch, which is none."""
+    """Flip a magic byte: it makes a compressed message of a batch, which is none."""
     put(2000, 2000, 16, b"\x00\x01")(disk)
     without(name(3000, "snapshot"))(disk)
 

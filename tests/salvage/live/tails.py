@@ -15,7 +15,8 @@ SHARED, TAIL, NEWER = 100, 300, 50
 
 
 def make_tails(directory: Path) -> None:
-    """Brokers 1 and 3 wrote on alone, and 2 was elected without them; 4 has what 2 wrote then."""
+    """Write the tails: brokers 1 and 3 wrote on alone, and 2 was elected without them; 4 has what 2
+    wrote then."""
     with Cluster(Options(data_dir=directory)) as cluster:
         assignment = [(loser, DEAD, WINNER) for loser in LOSERS.values()]
         # What the losers write alone stays above their high watermarks.

@@ -49,8 +49,8 @@ def _fetch(
     patience: float,
     fits: int = fetching.FETCH_BYTES,
 ) -> list[int]:
-    """The offsets asked for. The last answer is given again and again. fits: a quota answers
-    nothing to who asks for more bytes."""
+    """Fetch, and return the offsets asked for. The last answer is given again and again. fits: a
+    quota answers nothing to who asks for more bytes."""
     asked: list[int] = []
 
     async def fetch(_: object, __: object, offset: int, most: int, *___: object) -> Fetched | None:

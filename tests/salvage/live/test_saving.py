@@ -173,7 +173,7 @@ def test_where_nobody_loses_the_salvage_is_empty_and_whole(home: Home) -> None:
 
 @contextmanager
 def meanwhile(home: Home, partition: int, nth: int, do: Callable[[], None]) -> Iterator[None]:
-    """Does it while the nth fetch of the partition's tail waits for its answer."""
+    """Do something while the nth fetch of the partition's tail waits for its answer."""
     reached, done, seen = threading.Event(), threading.Event(), 0
 
     def decide(request: Seen) -> Delay | None:
@@ -254,7 +254,7 @@ def test_a_connection_that_breaks_is_made_anew(home: Home) -> None:
 
 
 def _tails(action: Any) -> Callable[[Seen], Any]:
-    """Applies to what fetches tails, not to probes nor followers."""
+    """Return what acts on requests that fetch tails, and lets probes and followers pass."""
 
     def decide(request: Seen) -> Any:
         offsets = [p.fetch_offset for t in request.request.topics for p in t.partitions]

@@ -29,7 +29,7 @@ def key(group: str = "readers", version: int = 1) -> bytes:
 
 
 def value(offset: int, version: int = 3, epoch: int = 5) -> bytes:
-    """As OffsetCommitValue stands in these versions; 4 is the first flexible one."""
+    """Return an OffsetCommitValue of one of these versions; 4 is the first flexible one."""
     begun = struct.pack(">hq", version, offset)
     if version >= 3:
         begun += struct.pack(">i", epoch)

@@ -14,7 +14,7 @@ EPOCHS = ((0, 0),)
 
 
 def salvaged(directory: Path, logs: Mapping[int, bytes], name: str = "saved") -> Path:
-    """Of the log of orders-0 on each of these dead brokers, what lies beyond offset 10."""
+    """Salvage from the logs of orders-0 on these dead brokers what lies beyond offset 10."""
     plan = directory / f"{name}.plan.json"
     plan.write_text(plan_text())
     disks = directory / f"{name}.disks"

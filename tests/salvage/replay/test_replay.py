@@ -70,7 +70,7 @@ class User:
         return Done(code, *self.capture.readouterr())
 
     def save(self, *batches: bytes, name: str = "saved") -> None:
-        """Ten records that the leader has too, and these beyond them."""
+        """Save ten records that the leader has too, and these beyond them."""
         salvaged(self.directory, {1: numbered(0, 10) + b"".join(batches)}, name)
 
     def messages(self, topic: str = TARGET, partition: int = 0) -> list[Any]:
@@ -81,7 +81,7 @@ class User:
 
 
 def read(cluster: Cluster, topic: str, partition: int) -> list[Any]:
-    """All there is, by an independent consumer."""
+    """Return all there is, by an independent consumer."""
     settings = {
         **QUIETLY,
         "bootstrap.servers": cluster.bootstrap_servers,

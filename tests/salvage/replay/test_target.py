@@ -35,7 +35,7 @@ def told(
     key: bytes | None = b"",
     **configs: str,
 ) -> list[str]:
-    """Of one record."""
+    """Return what is told of one record."""
     changed = {key.replace("_", "."): text for key, text in configs.items()}
     target = Target("target", "id", 1, {**KEPT, **changed})
     counts = TargetCounts()
