@@ -8,7 +8,7 @@ given.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from kafka_unclean_recovery.cluster.controller import Controller, Unsure
 from kafka_unclean_recovery.cluster.requests.controller_requests import (
@@ -20,6 +20,7 @@ from kafka_unclean_recovery.cluster.wire.error_codes import NONE, error_name
 from kafka_unclean_recovery.documents.journal_lines import Reordered
 from kafka_unclean_recovery.files.journal import Journal
 from kafka_unclean_recovery.model import PartitionState, TopicPartition
+from kafka_unclean_recovery.transport.gate import LookTooOld
 from kafka_unclean_recovery.transport.order_standing import landed
 from kafka_unclean_recovery.transport.sending import Sent, noted
 
@@ -31,9 +32,11 @@ async def take_back(
     journal: Journal,
     steps: Mapping[TopicPartition, Reordered],
     seen: Described,
+    gate: Callable[[], None],
 ) -> dict[TopicPartition, str]:
     """Cancel the reassignments that orders of ours began, and return a sentence on each. `seen` has
-    the reassignments in progress, of just now."""
+    the reassignments in progress, of just now; `gate` is asked directly before the request, for a
+    partition that has lost its leader since must not be cancelled."""
     found = {
         tp: seen.states[tp]
         for tp, step in steps.items()
@@ -43,12 +46,15 @@ async def take_back(
     led = [tp for tp, state in found.items() if not state.offline]
     told = dict.fromkeys(found, f"could not be cancelled, for it has no leader: {_BY_HAND}")
     if led:
-        told |= await _cancelled(controller, journal, led)
+        told |= await _cancelled(controller, journal, led, gate)
     return {tp: f"{_landed_text(tp, state)} {told[tp]}" for tp, state in found.items()}
 
 
 async def _cancelled(
-    controller: Controller, journal: Journal, wanted: list[TopicPartition]
+    controller: Controller,
+    journal: Journal,
+    wanted: list[TopicPartition],
+    gate: Callable[[], None],
 ) -> dict[TopicPartition, str]:
     """Return what became of each cancellation, as the end of a sentence."""
     orders = dict.fromkeys(wanted)
@@ -59,7 +65,10 @@ async def _cancelled(
             journal,
             sent,
             lambda connection, deadline: alter_replica_order(connection, orders, deadline),
+            gate,
         )
+    except LookTooOld as error:
+        return dict.fromkeys(wanted, f"was not cancelled ({error}): {_BY_HAND}")
     except (Unsure, RequestFailed) as error:
         return dict.fromkeys(wanted, f"may not be cancelled ({error}): {_BY_HAND}")
     answers = left_out(orders) | {tp: answers[tp] for tp in wanted if tp in answers}

@@ -155,9 +155,7 @@ class ReplicaOrder:
             try:
                 if self._controller.haunted or unseen:
                     await settle(self._controller, self._journal, unsure)
-                looked = self._gate.begin_look()
                 steps, left, went = await self._still_ours(steps)
-                looked()
             except Unsure as still:
                 return PutBack(still.reason, failed, alone, gone)
             except (Behind, ConnectionFailed, NoBrokerReachable, RequestFailed) as error:
@@ -192,9 +190,16 @@ class ReplicaOrder:
         """Return the partitions as they are now, with the reassignments in progress. Raises Behind,
         ConnectionFailed, NoBrokerReachable, RequestFailed."""
         wanted = sorted(partitions)
-        return await self._reader.current(
+        looked = self._gate.begin_look()
+        seen = await self._reader.current(
             lambda: self._reader.described_with_reassignments(wanted), within=_CAUGHT_UP_SECONDS
         )
+        looked()
+        return seen
+
+    async def _take_back(self, steps: Steps, seen: Described) -> Complaints:
+        gate = self._gate.pass_whoever_stops
+        return await take_back(self._controller, self._journal, steps, seen, gate)
 
     async def _still_ours(
         self, steps: Sequence[Reordered]
@@ -210,7 +215,7 @@ class ReplicaOrder:
         }
         strange = {s.topic_partition: s for s, how in stand.items() if how in _STRANGE}
         sent = {tp: s for tp, s in strange.items() if tp in self.maybe_written}
-        alone |= await take_back(self._controller, self._journal, sent, seen)
+        alone |= await self._take_back(sent, seen)
         gone = [s.topic_partition for s, how in stand.items() if how in _GONE]
         self.gone_with_topic |= set(gone)
         self._note_restored({*gone, *alone}, alone.values())
@@ -287,7 +292,7 @@ class ReplicaOrder:
             for tp, step in strange.items()
             if standing(step, seen) is Standing.FOREIGN
         }
-        return alone | await take_back(self._controller, self._journal, strange, seen)
+        return alone | await self._take_back(strange, seen)
 
     def note_refused(self, refused: Mapping[TopicPartition, str]) -> None:
         """Note in the journal that orders were refused, so that the original ones still stand."""

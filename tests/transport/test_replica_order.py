@@ -137,13 +137,15 @@ class Haunted:
         return code != 0
 
 
-def _put_back(controller: Haunted, *seen: Described) -> PutBack:
+def _put_back(controller: Haunted, *seen: Described, written: bool = False) -> PutBack:
+    """written: the order may be there, by a request of this run."""
     found: list[PutBack] = []
     journal = SimpleNamespace(lines=[], count=lambda _: 0, note=lambda *_, **__: True)
 
     @in_loop
     async def go() -> None:
         order = ReplicaOrder(cast(Any, controller), cast(Any, Reader([*seen])), cast(Any, journal))
+        order.maybe_written |= {_tp(0)} if written else set()
         found.append(await order.put_back([_step(0)]))
 
     go()
@@ -184,6 +186,35 @@ def test_an_order_is_put_back_though_each_look_gets_old(monkeypatch: pytest.Monk
     monkeypatch.setattr(replica_order, "Gate", lambda: Gate(lambda: controller.now))
     assert _put_back(controller, Described(_states(1, OURS))) == PutBack(None, {})
     assert not controller.answers
+
+
+# Our order came to [1, 2, 4], which somebody else had just written.
+LANDED = replace(
+    offline(0),
+    leader=2,
+    replicas=(3, 2, 1, 4),
+    adding_replicas=(3,),
+    removing_replicas=(4,),
+    isr=(1, 2, 4),
+)
+
+
+@pytest.mark.parametrize(
+    ("late", "told", "left"),
+    [
+        (1.0, "the reassignment that the order began was cancelled", []),
+        (60.0, "the reassignment that the order began was not cancelled (what had been seen", [0]),
+    ],
+)
+def test_a_reassignment_that_our_order_began_is_not_cancelled_by_an_old_look(
+    monkeypatch: pytest.MonkeyPatch, late: float, told: str, left: list[int]
+) -> None:
+    """Its partition may have lost its leader since: a blind election would follow."""
+    controller = Reached([0], haunted=False, times=[late])
+    monkeypatch.setattr(replica_order, "Gate", lambda: Gate(lambda: controller.now))
+    back = _put_back(controller, Described({_tp(0): LANDED}), written=True)
+    assert told in back.left_alone[_tp(0)]
+    assert controller.answers == left
 
 
 LEFT_ALONE = "left alone (they were [1, 2, 3])"

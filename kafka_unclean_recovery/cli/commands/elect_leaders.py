@@ -13,7 +13,7 @@ import typer
 
 from kafka_unclean_recovery.cli import metrics_file
 from kafka_unclean_recovery.cli.command import Command
-from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, usage
+from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, Exit, usage
 from kafka_unclean_recovery.cli.flags import (
     AcceptLoss,
     BootstrapServer,
@@ -232,8 +232,15 @@ async def _by_the_controller(session: Session, options: Options, chosen: Leaders
     kind = PREFERRED if options.election_type == "preferred" else UNCLEAN
     wanted = None if chosen is None else list(chosen)
     await session.cluster()
+
+    async def unless_stopped(_: str) -> None:
+        # To open the connection may have taken a minute.
+        if session.stop.requested:
+            raise Exit(session.exit_code(NOT_ALL), "interrupted: no election was sent")
+
     answers = await session.controller.ask(
-        lambda connection, deadline: elect_leaders(connection, kind, wanted, deadline)
+        lambda connection, deadline: elect_leaders(connection, kind, wanted, deadline),
+        unless_stopped,
     )
     # When every partition is asked for, the missing answers are not known.
     answers = left_out(wanted or ()) | answers

@@ -91,6 +91,12 @@ def replay(
     """Produce the records of one partition. `going_on` is called between the steps; what it raises
     ends the run, which another run can continue. Raises ProducingFailed, InputError, OSError."""
     topic, partition = work.target_topic, work.saved.topic_partition.partition
+    # All partitions were looked at before, which may have taken hours.
+    if client.describe([topic]).get(topic) != work.target:
+        raise ProducingFailed(
+            f"{topic} is not as it was looked at: it or its configs were changed, or it was deleted"
+            " and created again; nothing was produced to this partition"
+        )
     progress = _begin(work, checkpoint)
     start = progress.next_offset if work.key in checkpoint.known else None
     end, origins = client.read_back(topic, partition, start, going_on)

@@ -24,6 +24,7 @@ from kafka_unclean_recovery.emulator.listener.intercepts import Close, Fail
 from kafka_unclean_recovery.salvage.replay import producing
 from kafka_unclean_recovery.salvage.replay.checkpoint import Checkpoint
 from kafka_unclean_recovery.salvage.replay.origin import PREFIX
+from kafka_unclean_recovery.salvage.replay.replay_partition import Work
 from tests.cli.run import RECOVERY, main_of
 from tests.emulator.secured import WRONG, Papers, Way
 from tests.emulator.secured import cluster as secured_cluster
@@ -342,6 +343,28 @@ def test_a_target_that_was_created_again_is_not_taken_for_the_old_one(user: User
     done = user.replay()
     assert done.code == 1
     assert "was deleted and created again" in done.stderr
+
+
+@pytest.mark.parametrize("anew", [True, False], ids=["made anew", "other configs"])
+def test_a_target_that_changed_while_all_was_looked_at_gets_no_records(
+    user: User, monkeypatch: pytest.MonkeyPatch, anew: bool
+) -> None:
+    look = Work.look
+
+    def slowly(work: Work, *args: Any) -> None:
+        look(work, *args)
+        if anew:
+            user.cluster.delete_topic(TARGET)
+            user.cluster.create_topic(TARGET, 1, 2)
+        else:
+            user.cluster.alter_configs(TARGET, {"cleanup.policy": "compact"})
+
+    monkeypatch.setattr(Work, "look", slowly)
+    user.save(batch(10, ODD[:1], epoch=0))
+    done = user.replay()
+    assert done.code == 1
+    assert "orders.salvaged is not as it was looked at" in done.stderr
+    assert user.values() == []
 
 
 def test_records_that_a_broker_refuses_are_a_failure_and_come_once_they_can(user: User) -> None:
