@@ -1,4 +1,5 @@
-"""The pages of docs/reference: the help of each command, and the schema of each JSON document."""
+"""The pages of docs/reference: the help of each command, the schema of each JSON document, and the
+events of the journal."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ from pathlib import Path
 
 from completions.help import FLAGS, help_files
 from kafka_unclean_recovery.cli.environment import VARIABLES
+from kafka_unclean_recovery.documents.journal import EVENTS
 
 ROOT = Path(__file__).parent.parent
 REFERENCE = ROOT / "docs" / "reference"
@@ -15,7 +17,11 @@ SCHEMAS = ROOT / "kafka_unclean_recovery" / "schemas"
 
 def reference_pages() -> dict[Path, str]:
     """Return the text of each page."""
-    return {REFERENCE / "commands.md": _commands(), REFERENCE / "formats.md": _formats()}
+    return {
+        REFERENCE / "commands.md": _commands(),
+        REFERENCE / "formats.md": _formats(),
+        REFERENCE / "journal.md": _journal(),
+    }
 
 
 def _commands() -> str:
@@ -36,6 +42,21 @@ def _formats() -> str:
         required = set(schema.get("required", ()))
         for key, of in schema.get("properties", {}).items():
             lines.append(f"| `{key}` | {_type(of)} | {'' if key in required else 'optional'} |")
+    return "\n".join([*lines, ""])
+
+
+def _journal() -> str:
+    lines = ["# The journal", "", "A run notes what it does to the cluster before it does it."]
+    lines += [
+        "A line is one JSON object: `v` (1), `at` (ISO 8601, UTC), `at_ms` (ms since the Unix"
+    ]
+    lines += ["epoch), `event`, and what stands in the table. Pass over events that are not in it."]
+    lines += [
+        "",
+        "| event | what stands in the line besides | what a later run does |",
+        "|---|---|---|",
+    ]
+    lines += [f"| `{event}` | {row.keys} | {row.later} |" for event, row in EVENTS.items()]
     return "\n".join([*lines, ""])
 
 

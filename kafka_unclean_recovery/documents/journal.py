@@ -1,347 +1,208 @@
-"""The lines of a journal, as far as a post-mortem reads them: files/journal.py says what they are.
+"""The events of a journal in one table: what stands in a line, by which entry it is read, and what
+a later run does on its account. The writer, the readers and docs/reference/journal.md go by it.
 
-Older journals lack what has a default here.
+A line is {"v": 1, "at": ISO 8601 UTC, "at_ms": ms since the Unix epoch, "event": name, ...}.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Literal
 
+from kafka_unclean_recovery.documents import journal_entries as read_by
 from kafka_unclean_recovery.documents.plan import PartitionJson
-from kafka_unclean_recovery.documents.post_mortem import SavedJson
-from kafka_unclean_recovery.documents.report import GroupBeyondJson, WaitingJson
-from kafka_unclean_recovery.documents.values import BrokerId, BrokerIds, Entry, Int32, Int64, OrNone
-from kafka_unclean_recovery.model import MoveKind, OutcomeKind
-
-
-class LineJson(Entry, frozen=True):
-    """What every line has. at_ms: ms since the Unix epoch."""
-
-    event: str
-    at_ms: Int64
-
-
-class BeginJson(Entry, frozen=True):
-    """A run began. version and command are told as they are, whatever they are."""
-
-    cluster_id: str
-    version: Any = None
-    command: Any = "a run"
-
-
-class LiveBrokerJson(Entry, frozen=True):
-    """A live broker and its address."""
-
-    id: BrokerId
-    host: str
-    port: Int32
-
-
-class ObservedJson(Entry, frozen=True):
-    """What was seen before planning. partitions: how many."""
-
-    brokers: tuple[LiveBrokerJson, ...]
-    fenced: BrokerIds
-    silent_brokers: dict[str, Any]
-    problems: tuple[str, ...]
-    groups_asked: bool
-    unknown: tuple[str, ...]
-    partitions: Int32
-    missing: tuple[Any, ...]
-
-
-class WaveJson(Entry, frozen=True):
-    """One wave of a run begins. partitions: how many."""
-
-    number: Int32
-    of: Int32
-    partitions: Int32
-
-
-class SurpriseJson(Entry, frozen=True):
-    """No further wave is begun."""
-
-    reason: str
-
-
-class SalvageJson(Entry, frozen=True):
-    """The tails that were saved before electing, or not."""
-
-    partitions: tuple[SavedJson, ...]
-    directory: str
-
-
-class ReorderRowJson(Entry, frozen=True):
-    """A replica set and the order that it is written in."""
-
-    topic: str
-    partition: Int32
-    topic_id: str
-    original: BrokerIds
-    written: BrokerIds
-
-
-class ReorderJson(Entry, frozen=True):
-    """Replica orders are about to be written."""
-
-    partitions: tuple[ReorderRowJson, ...]
-
-
-class ReduceRowJson(Entry, frozen=True):
-    """A replica set whose registered replicas alone are written."""
-
-    topic: str
-    partition: Int32
-    topic_id: str
-    original: BrokerIds
-    written: BrokerIds
-    unregistered: BrokerIds
-
-
-class ReduceJson(Entry, frozen=True):
-    """Replica sets are about to lose their unregistered brokers for good."""
-
-    partitions: tuple[ReduceRowJson, ...]
-
-
-class MoveRowJson(Entry, frozen=True):
-    """A partition that gets other replicas before its election. written: these."""
-
-    topic: str
-    partition: Int32
-    topic_id: str
-    original: BrokerIds
-    written: BrokerIds
-    kind: MoveKind
-
-
-class MoveJson(Entry, frozen=True):
-    """Partitions are about to get other replicas."""
-
-    partitions: tuple[MoveRowJson, ...]
-
-
-class ElectRowJson(Entry, frozen=True):
-    """A partition that is about to be elected."""
-
-    topic: str
-    partition: Int32
-    designated_leader: Int32
-
-
-class ElectJson(Entry, frozen=True):
-    """Elections are about to be made. method: "designated" when not by reorder."""
-
-    partitions: tuple[ElectRowJson, ...]
-    method: Any = None
-
-
-class SentJson(Entry, frozen=True):
-    """A request is about to be sent. partitions: how many. broker: its address."""
-
-    request: str
-    partitions: Int32
-    broker: str
-
-
-class RestoredRowJson(Entry, frozen=True):
-    """A partition whose order was looked at again."""
-
-    topic: str
-    partition: Int32
-
-
-class RestoredJson(Entry, frozen=True):
-    """Replica orders are back. left_alone: sentences on those that are not put back, and why."""
-
-    partitions: tuple[RestoredRowJson, ...]
-    left_alone: tuple[str, ...] = ()
-
-
-class OutcomeRowJson(Entry, frozen=True):
-    """What became of one election; the outcome is null where nothing was to be done.
-
-    unweighed: Brokers whose replicas may have been live at the election and were not weighed.
-    in_doubt: Whether a leader may have been elected, or was, and what became of that is not known.
-    lost: Records that brokers told of in the run and that whoever leads in the end lacks.
-    """
-
-    topic: str
-    partition: Int32
-    outcome: OutcomeKind | None
-    reason: str | None = None
-    unweighed: BrokerIds = ()
-    in_doubt: bool = False
-    lost: Int64 = 0
-
-
-class OutcomeJson(Entry, frozen=True):
-    """What was read back."""
-
-    partitions: tuple[OutcomeRowJson, ...]
-
-
-class VerifiedRowJson(Entry, frozen=True, kw_only=True):
-    """One partition in the end; what the cluster says of it is null where it is not there.
-
-    unweighed: Brokers whose replicas may have been live at the election and were not weighed.
-    in_doubt: Whether a leader may have been elected, or was, and what became of that is not known.
-    lost: Records that brokers told of in the run and that whoever leads in the end lacks.
-    """
-
-    topic: str
-    partition: Int32
-    outcome: OutcomeKind | None
-    reason: str | None = None
-    unweighed: BrokerIds = ()
-    in_doubt: bool = False
-    lost: Int64 = 0
-    leader: OrNone | None
-    leader_epoch: OrNone | None
-    isr: BrokerIds | None
-
-
-class VerifiedJson(Entry, frozen=True):
-    """What the run found in the end."""
-
-    problems: tuple[str, ...]
-    partitions: tuple[VerifiedRowJson, ...]
-    interrupted: bool
-
-
-class MarkersJson(Entry, frozen=True):
-    """Hanging transactions are about to be ended."""
-
-    partitions: tuple[Any, ...]
-
-
-class MarkedRowJson(Entry, frozen=True):
-    """A transaction that was to be ended, or a share group to be set back; the problem is null
-    where it was."""
-
-    problem: str | None
-
-
-class MarkedJson(Entry, frozen=True):
-    """What became of hanging transactions, or of share groups."""
-
-    partitions: tuple[MarkedRowJson, ...]
-
-
-class ResetsJson(Entry, frozen=True):
-    """Share groups are about to be set back."""
-
-    partitions: tuple[Any, ...]
-
-
-class TransactionRowJson(Entry, frozen=True):
-    """A transaction without its end."""
-
-    ending: str
-
-
-class GroupRowJson(Entry, frozen=True):
-    """A group that has read what is gone."""
-
-    group: str
-    committed_offset: Int64
-    resume_offset: Int64
-    refilled: bool
-    share_done_to: Int64 | None = None
-
-
-class CareRowJson(Entry, frozen=True):
-    """What is left of one partition's election."""
-
-    topic: str
-    partition: Int32
-    transactions: tuple[TransactionRowJson, ...]
-    groups: tuple[GroupRowJson, ...]
-    out_of_sync: BrokerIds
-    problems: tuple[str, ...]
-
-
-class AftercareJson(Entry, frozen=True):
-    """What is left after the run. looked_at: how many partitions."""
-
-    over: bool
-    unknown: tuple[str, ...]
-    partitions: tuple[CareRowJson, ...]
-    looked_at: Int32
-
-
-class NewControllerJson(Entry, frozen=True):
-    """A controller that is to be made, and where it is to listen."""
-
-    id: Int32
-    host: str
-    port: Int32
-
-
-class SeedJson(Entry, frozen=True):
-    """The log directory of a new controller is to be written."""
-
-    directory: str
-    plan_digest: str
-    source: str
-    epoch: Int32
-    end_offset: Int64 | None = None
-    new_controller: NewControllerJson | None = None
-    lost: tuple[Int32, ...] = ()
-    steps_left: tuple[str, ...] = ()
-
-
-class SeededJson(Entry, frozen=True):
-    """What became of it."""
-
-    exit_code: Int32
-    reason: str | None = None
-
-
-class EndJson(Entry, frozen=True):
-    """A run ended."""
-
-    exit_code: Int32
-
-
-EVENTS: Mapping[str, type[Entry]] = {
-    "begin": BeginJson,
-    "observed": ObservedJson,
-    "decision": PartitionJson,
-    "wave": WaveJson,
-    "surprise": SurpriseJson,
-    "salvage": SalvageJson,
-    "reorder": ReorderJson,
-    "reduce": ReduceJson,
-    "move": MoveJson,
-    "elect": ElectJson,
-    "sent": SentJson,
-    "restored": RestoredJson,
-    "outcome": OutcomeJson,
-    "verified": VerifiedJson,
-    "markers": MarkersJson,
-    "marked": MarkedJson,
-    "resets": ResetsJson,
-    "reset": MarkedJson,
-    "aftercare": AftercareJson,
-    "seed": SeedJson,
-    "seeded": SeededJson,
-    "end": EndJson,
+from kafka_unclean_recovery.documents.values import Entry
+
+VERSION = 1
+
+Event = Literal[
+    "begin",
+    "observed",
+    "decision",
+    "consent",
+    "wave",
+    "surprise",
+    "reorder",
+    "reduce",
+    "move",
+    "elect",
+    "salvage",
+    "sent",
+    "answered",
+    "settled",
+    "outcome",
+    "restored",
+    "verified",
+    "markers",
+    "marked",
+    "resets",
+    "reset",
+    "seed",
+    "seeded",
+    "aftercare",
+    "end",
+]
+"""None can be written that is not named here."""
+
+
+class Later(StrEnum):
+    """What a later run does on account of a line."""
+
+    NOTHING = ""
+    PUT_BACK = "It puts the original orders back, unless a later `restored` names the partition."
+    END_MOVE = "It ends what is in progress, unless a later `restored` names the partition."
+    LEAVE = "It leaves the orders of these partitions alone: they need no restoring any more."
+    WAIT = "It waits until the request can't be carried out any more, unless that is noted."
+    ANSWERED = "It need not wait for the request of this number."
+    SETTLED = "It need not wait for any request that was sent before."
+    LOOK_AFTER = "Aftercare looks at the partitions: they may have a new leader."
+    TELL_LOST = "Aftercare tells of the losses."
+    SKIP_FILE = "It reads no more of the file where `half_done` is false."
+
+
+@dataclass(frozen=True, slots=True)
+class EventRow:
+    """keys: what a line has besides when it was written. read_by: None where none of its fields is
+    read one by one: whatever a consent has is passed on, and others say all by being there."""
+
+    keys: str
+    read_by: type[Entry] | None
+    later: Later = Later.NOTHING
+
+
+EVENTS: Mapping[str, EventRow] = {
+    "begin": EventRow("version, cluster_id, command", read_by.BeginJson),
+    "observed": EventRow(
+        "what was seen before planning: brokers: [{id, host, port}] that are live, fenced: ids,"
+        " silent_brokers: {id: reason}, problems; groups_asked, unknown: which could not be;"
+        " partitions: how many, missing: [{topic, partition, reason}]; transport, election_method,"
+        " dialect: as asked for",
+        read_by.ObservedJson,
+    ),
+    # Read by DecisionJson, too.
+    "decision": EventRow(
+        "of one partition: an entry of the rich plan (plan-1.schema.json), and leader,"
+        " offline_replicas, adding_replicas, removing_replicas; waiting, groups_beyond: as in the"
+        " report's JSON. The last one before an `elect` of the partition is what that rests on, but"
+        " for what was looked at again just before",
+        PartitionJson,
+    ),
+    "consent": EventRow(
+        'how: "y", "number typed", "--yes", "no terminal", "by hand" (kafka-elect-leaders);'
+        " partitions: how many; accept_loss: as given; plan_digest: of --plan, or null; approval:"
+        " {plan_digest, cluster_id, approved_by, approved_at}, or null",
+        None,
+    ),
+    "wave": EventRow(
+        "number (from 1), of, partitions: how many; with --canary or --wave-size", read_by.WaveJson
+    ),
+    "surprise": EventRow("reason why no further wave is begun", read_by.SurpriseJson),
+    "reorder": EventRow(
+        "partitions: [{topic, topic_id, partition, original, written, designated_leader}], about to"
+        " get another order",
+        read_by.ReorderJson,
+        Later.PUT_BACK,
+    ),
+    "reduce": EventRow(
+        "partitions: [{topic, topic_id, partition, original, written, unregistered}], whose orders"
+        " the controllers refused for the unregistered brokers in them: the others alone are"
+        " written, and nothing puts the original set back",
+        read_by.ReduceJson,
+    ),
+    "move": EventRow(
+        "partitions: [{topic, topic_id, partition, original, written, designated_leader, kind:"
+        ' "empty" or "back"}], which get other replicas: a `reorder` that begins a reassignment',
+        read_by.MoveJson,
+        Later.END_MOVE,
+    ),
+    "elect": EventRow(
+        'partitions: [{topic, partition, designated_leader}], method: "designated" when not by'
+        " reorder",
+        read_by.ElectJson,
+        Later.LOOK_AFTER,
+    ),
+    "salvage": EventRow(
+        "directory; partitions: [{topic, partition, broker, start_offset, end_offset, saved,"
+        " reason}], the tails of live replicas that were saved before electing, or not",
+        read_by.SalvageJson,
+    ),
+    "sent": EventRow(
+        "number (from 1), request: its name, partitions: how many, broker: address; boot_id and"
+        " boot_ms: since which boot of this machine for how long, null where not known. The wall"
+        " clock jumps",
+        read_by.SentJson,
+        Later.WAIT,
+    ),
+    "answered": EventRow(
+        "number: of a `sent` whose answer leaves open nothing; without it, it may still be carried"
+        " out",
+        None,
+        Later.ANSWERED,
+    ),
+    "settled": EventRow(
+        "nothing that was sent before can be carried out any more", None, Later.SETTLED
+    ),
+    "outcome": EventRow(
+        "partitions: [{topic, partition, outcome, reason}], and unweighed, in_doubt, lost where"
+        " there is something to tell",
+        read_by.OutcomeJson,
+    ),
+    "restored": EventRow(
+        "partitions: [{topic, partition}]; left_alone: sentences on those that are not back,"
+        " because somebody else changed them, or because the new order was never written",
+        read_by.RestoredJson,
+        Later.LEAVE,
+    ),
+    "verified": EventRow(
+        "what the run found in the end: partitions: [{topic, partition, outcome, reason, leader,"
+        " leader_epoch, isr}], all that were asked for, and unweighed, in_doubt, lost as in"
+        " `outcome`; problems, interrupted",
+        read_by.VerifiedJson,
+        Later.TELL_LOST,
+    ),
+    "markers": EventRow(
+        "partitions: [{topic, partition, producer_id, producer_epoch, start_offset,"
+        ' transactional_id, ending: "commit" or "abort"}], of aftercare',
+        read_by.MarkersJson,
+    ),
+    "marked": EventRow(
+        "partitions: [{topic, partition, producer_id, problem: null when it was written}]",
+        read_by.MarkedJson,
+    ),
+    "resets": EventRow(
+        "partitions: [{group, topic, partition, done_to, read_to, set_to}] of share groups that are"
+        " about to be set to `set_to`, of aftercare",
+        read_by.ResetsJson,
+    ),
+    "reset": EventRow(
+        "partitions: as in `resets`, with problem: null when it was set", read_by.MarkedJson
+    ),
+    "seed": EventRow(
+        "directory, plan_digest, source, epoch, end_offset, new_controller: {id, host, port}, lost:"
+        " ids, steps_left: what the plan has to be done next; of `quorum seed`, before anything is"
+        " written",
+        read_by.SeedJson,
+    ),
+    "seeded": EventRow(
+        "directory, exit_code: 0 when it is there, whole; reason: why not, or null",
+        read_by.SeededJson,
+    ),
+    "aftercare": EventRow(
+        "cluster_id, over, unknown, looked_at: how many partitions; partitions: those where"
+        " something is left, as rows of aftercare-1.schema.json without producers",
+        read_by.AftercareJson,
+    ),
+    "end": EventRow(
+        "exit_code; half_done: false when nothing in this file is left to be finished",
+        read_by.EndJson,
+        Later.SKIP_FILE,
+    ),
 }
-"""Of each event whose fields are read one by one. A decision has those of DecisionJson, too."""
-
-AS_THEY_STAND = frozenset({"consent", "answered", "settled"})
-"""Events of which no field is read: whatever a consent has is passed on, and the others say all by
-being there."""
 
 
-class DecisionJson(Entry, frozen=True):
-    """What the decision knew beside the entry of the rich plan that stands in the same line."""
-
-    leader: OrNone
-    offline_replicas: BrokerIds
-    adding_replicas: BrokerIds
-    removing_replicas: BrokerIds
-    waiting: tuple[WaitingJson, ...]
-    groups_beyond: tuple[GroupBeyondJson, ...]
+def later(line: Mapping[str, object]) -> Later:
+    """Return what a later run does on account of a line; nothing where the event is unknown."""
+    row = EVENTS.get(str(line.get("event")))
+    return Later.NOTHING if row is None else row.later

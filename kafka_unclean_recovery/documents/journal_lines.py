@@ -1,6 +1,6 @@
 """The lines of a journal, read again: what its run left to be finished.
 
-`journal` says what stands in them.
+The table in `journal` says what stands in them, and what a later run does.
 """
 
 from __future__ import annotations
@@ -8,49 +8,19 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 from kafka_unclean_recovery.boot_clock import BootTime
+from kafka_unclean_recovery.documents.journal import VERSION, Later, later
 from kafka_unclean_recovery.model import MoveKind, Outcome, TopicPartition
 
-VERSION = 1
 LARGEST_JOURNAL = 1 << 30
 """In bytes; what is longer is no journal of ours."""
-_MOVE = "move"
-_ORDERS = ("reorder", _MOVE)
+_ORDERS = (Later.PUT_BACK, Later.END_MOVE)
 _KINDS = tuple(MoveKind)
 # The numbers of lines that are reckoned with.
 _NUMBERS = ("at_ms", "number", "boot_ms")
 _LINE_BEGINS = '{"v":1,"at":"'
-
-Event = Literal[
-    "begin",
-    "observed",
-    "decision",
-    "consent",
-    "wave",
-    "surprise",
-    "reorder",
-    "reduce",
-    "move",
-    "elect",
-    "salvage",
-    "sent",
-    "answered",
-    "settled",
-    "outcome",
-    "restored",
-    "verified",
-    "markers",
-    "marked",
-    "resets",
-    "reset",
-    "seed",
-    "seeded",
-    "aftercare",
-    "end",
-]
-"""Every event that this tool writes: none can be written that is not named here."""
 
 
 class JournalError(Exception):
@@ -132,30 +102,31 @@ def _is_whole(line: Mapping[str, Any]) -> bool:
         return False
     if any(not _is_int64(line[key]) for key in _NUMBERS if line.get(key) is not None):
         return False
-    if event not in (*_ORDERS, "restored", "elect"):
+    does = later(line)
+    if does not in (*_ORDERS, Later.LEAVE, Later.LOOK_AFTER):
         return True
     partitions = line.get("partitions")
-    if not isinstance(partitions, list) or (event in _ORDERS and line.get("at_ms") is None):
+    if not isinstance(partitions, list) or (does in _ORDERS and line.get("at_ms") is None):
         return False
     return all(
         isinstance(p, dict)
         and isinstance(p.get("topic"), str)
         and _is_int32(p.get("partition"))
-        and (event not in _ORDERS or _is_order(p, event))
+        and (does not in _ORDERS or _is_order(p, does))
         for p in partitions
     )
 
 
-def _is_order(p: Mapping[str, Any], event: str) -> bool:
-    """Return True when both orders have brokers, each once, and those of a reorder the same
-    ones."""
+def _is_order(p: Mapping[str, Any], does: Later) -> bool:
+    """Return True where both orders have brokers, each once, and the same ones unless a move
+    replaces them."""
     orders = (p.get("original"), p.get("written"))
     brokers = [
         sorted(order) for order in orders if isinstance(order, list) and all(map(_is_int32, order))
     ]
     if len(brokers) < 2 or any(each != sorted(set(each)) for each in brokers):
         return False
-    fits = p.get("kind") in _KINDS if event == _MOVE else brokers[0] == brokers[1]
+    fits = p.get("kind") in _KINDS if does is Later.END_MOVE else brokers[0] == brokers[1]
     return fits and isinstance(p.get("topic_id"), str)
 
 
@@ -176,14 +147,15 @@ def unfinished(lines: Iterable[Mapping[str, Any]]) -> tuple[Reordered, ...]:
     """
     open_steps: dict[TopicPartition, Reordered] = {}
     for line in lines:
-        if line["event"] in _ORDERS:
+        does = later(line)
+        if does in _ORDERS:
             for p in line["partitions"]:
                 step = _reordered(p, line["at_ms"])
                 before = open_steps.get(step.topic_partition)
                 same = before is not None and before.topic_id == step.topic_id
                 original = before.original if before is not None and same else step.original
                 open_steps[step.topic_partition] = replace(step, original=original)
-        elif line["event"] == "restored":
+        elif does is Later.LEAVE:
             for p in line["partitions"]:
                 open_steps.pop(TopicPartition(p["topic"], p["partition"]), None)
     return tuple(open_steps[tp] for tp in sorted(open_steps))
@@ -204,13 +176,15 @@ def outstanding(lines: Iterable[Mapping[str, Any]]) -> tuple[Outstanding, ...]:
     lines = list(lines)
     sent: dict[object, Outstanding] = {}
     for line in lines:
-        if line["event"] == "sent":
+        does = later(line)
+        if does is Later.WAIT:
             sent[line.get("number")] = _outstanding(line)
-        elif line["event"] == "answered":
+        elif does is Later.ANSWERED:
             sent.pop(line.get("number"), None)
-        elif line["event"] == "settled":
+        elif does is Later.SETTLED:
             sent.clear()
-    if not any(line["event"] in ("sent", "settled") for line in lines) and unfinished(lines):
+    noted = any(later(line) in (Later.WAIT, Later.SETTLED) for line in lines)
+    if not noted and unfinished(lines):
         return (Outstanding(None, None),)
     return tuple(sent.values())
 
@@ -232,7 +206,7 @@ def elected(lines: Iterable[Mapping[str, Any]]) -> frozenset[TopicPartition]:
     return frozenset(
         TopicPartition(p["topic"], p["partition"])
         for line in lines
-        if line["event"] == "elect"
+        if later(line) is Later.LOOK_AFTER
         for p in line["partitions"]
     )
 
@@ -243,7 +217,7 @@ def lost_unasked(lines: Iterable[Mapping[str, Any]]) -> dict[TopicPartition, str
     return {
         TopicPartition(p["topic"], p["partition"]): str(p["reason"])
         for line in lines
-        if line["event"] == "verified"
+        if later(line) is Later.TELL_LOST
         for p in line["partitions"]
         if p["outcome"] == "failed" and p.get("lost")
     }

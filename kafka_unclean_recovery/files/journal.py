@@ -1,62 +1,7 @@
 """What a run does to the cluster, on the disk before it is done: JSON lines.
 
-A line is {"v": 1, "at": ISO 8601 UTC, "at_ms": ms since the Unix epoch, "event": name, ...}:
-
-    begin     version, cluster_id, command
-    observed  what was seen before planning: brokers: [{id, host, port}] that are live, fenced: ids,
-              silent_brokers: {id: reason}, problems; groups_asked, unknown: which could not be;
-              partitions: how many, missing: [{topic, partition, reason}]; transport,
-              election_method, dialect: as asked for
-    decision  of one partition: an entry of the rich plan (documents/plan.py), and leader,
-              offline_replicas, adding_replicas, removing_replicas; waiting, groups_beyond: as in
-              the report's JSON. The last one before an `elect` of the partition is what that rests
-              on, but for what was looked at again just before
-    consent   how: "y", "number typed", "--yes", "no terminal", "by hand" (kafka-elect-leaders);
-              partitions: how many; accept_loss: as given; plan_digest: of --plan, or null;
-              approval: {plan_digest, cluster_id, approved_by, approved_at}, or null
-    wave      number (from 1), of, partitions: how many; with --canary or --wave-size
-    surprise  reason why no further wave is begun
-    reorder   partitions: [{topic, topic_id, partition, original, written, designated_leader}]
-    reduce    partitions: [{topic, topic_id, partition, original, written, unregistered}], whose
-              orders the controllers refused for the unregistered brokers in them: the others alone
-              are written, and nothing puts the original set back
-    move      partitions: [{topic, topic_id, partition, original, written, designated_leader, kind:
-              "empty" or "back"}], which get other replicas: a `reorder` that begins a reassignment
-    elect     partitions: [{topic, partition, designated_leader}], method: "designated" when
-              not by reorder
-    salvage   directory; partitions: [{topic, partition, broker, start_offset, end_offset, saved,
-              reason}], the tails of live replicas that were saved before electing, or not
-    sent      number (from 1), request: its name, partitions: how many, broker: address; boot_id
-              and boot_ms: since which boot of this machine for how long, null where not known
-    answered  number: of a `sent` whose answer leaves open nothing; without it, it may still be
-              carried out
-    settled   nothing that was sent before can be carried out any more
-    outcome   partitions: [{topic, partition, outcome, reason}]
-    restored  partitions: [{topic, partition}] whose orders need no restoring any more; left_alone:
-              sentences on those that are not back, because somebody else changed them, or because
-              the new order was never written
-    verified  what the run found in the end: partitions: [{topic, partition, outcome, reason,
-              leader, leader_epoch, isr}], all that were asked for; problems, interrupted
-    markers   partitions: [{topic, partition, producer_id, producer_epoch, start_offset,
-              transactional_id, ending: "commit" or "abort"}], of aftercare
-    marked    partitions: [{topic, partition, producer_id, problem: null when it was written}]
-    resets    partitions: [{group, topic, partition, done_to, read_to, set_to}] of share groups that
-              are about to be set to `set_to`, of aftercare
-    reset     partitions: the same, with problem: null when it was set
-    seed      directory, plan_digest, source, epoch, end_offset, new_controller: {id, host, port},
-              lost: ids, steps_left: what the plan has to be done next; of `quorum seed`, before
-              anything is written
-    seeded    directory, exit_code: 0 when it is there, whole; reason: why not, or null
-    aftercare cluster_id, over, unknown, looked_at: how many partitions; partitions: those where
-              something is left, as rows of schemas/aftercare-1.schema.json without producers
-    end       exit_code; half_done: false when nothing in this file is left to be finished
-
-The time that counts for what may still happen is that since the boot: the wall clock jumps.
-
-A partition in a `reorder` with no later `restored` may have its replicas in our order still, and
-the next run puts the original order back (`journal_lines.unfinished`); one in a `move` may have its
-old replicas or its new ones, and the next run ends what is in progress. Who reads a journal passes
-over events that he does not know.
+`documents/journal` has every event in a table. The time that counts for what may still happen is
+that since the boot: the wall clock jumps.
 """
 
 from __future__ import annotations
@@ -73,10 +18,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Self
 
+from kafka_unclean_recovery.documents.journal import VERSION, Event, Later, later
 from kafka_unclean_recovery.documents.journal_lines import (
     LARGEST_JOURNAL,
-    VERSION,
-    Event,
     JournalError,
     half_done,
     parse,
@@ -196,7 +140,7 @@ class Journal:
         with self._writing:
             size, count = self._before
             late = self.lines[count:]
-            if any(line["event"] == "sent" for line in late):
+            if any(later(line) is Later.WAIT for line in late):
                 return
             self._counts.subtract(str(line["event"]) for line in late)
             del self.lines[count:]

@@ -11,9 +11,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from kafka_unclean_recovery.documents.journal import VERSION, Later, later
 from kafka_unclean_recovery.documents.journal_lines import (
     LARGEST_JOURNAL,
-    VERSION,
     JournalError,
     parse,
     unfinished,
@@ -102,7 +102,7 @@ def _nothing_is_left(path: Path) -> bool:
     except (ValueError, RecursionError):
         return False
     known = isinstance(line, dict) and line.get("v") == VERSION and not behind
-    return known and line.get("event") == "end" and line.get("half_done") is False
+    return known and later(line) is Later.SKIP_FILE and line.get("half_done") is False
 
 
 def _pointed(path: Path) -> str:

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from kafka_unclean_recovery.documents.journal import (
-    EVENTS,
+from kafka_unclean_recovery.documents.journal import EVENTS
+from kafka_unclean_recovery.documents.journal_entries import (
     AftercareJson,
     BeginJson,
     CareRowJson,
@@ -150,7 +150,8 @@ class _Tale:
     seeds: list[Seed] = field(default_factory=list)
 
     def hear(self, line: _Line) -> None:
-        kind, hear = EVENTS.get(line.event), _HEARD.get(line.event)
+        row, hear = EVENTS.get(line.event), _HEARD.get(line.event)
+        kind = None if row is None else row.read_by
         read = line.values if kind is None else decode_newer(line.values, kind, line.place)
         if hear is not None:
             hear(self, read, line)
@@ -289,26 +290,7 @@ class _Tale:
 
 
 _HEARD: dict[str, Callable[[_Tale, Any, _Line], None]] = {
-    name: getattr(_Tale, name)
-    for name in (
-        "begin",
-        "observed",
-        "decision",
-        "consent",
-        "salvage",
-        "reorder",
-        "reduce",
-        "elect",
-        "restored",
-        "outcome",
-        "verified",
-        "markers",
-        "resets",
-        "aftercare",
-        "seed",
-        "seeded",
-        "end",
-    )
+    name: getattr(_Tale, name) for name in EVENTS if hasattr(_Tale, name)
 }
 
 

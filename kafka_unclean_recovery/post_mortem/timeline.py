@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from kafka_unclean_recovery.documents.journal import (
+from kafka_unclean_recovery.documents.journal_entries import (
     AftercareJson,
     BeginJson,
     ElectJson,

@@ -15,7 +15,8 @@ from typing import Any
 
 from kafka_unclean_recovery.cluster.requests.controller_requests import Answer
 from kafka_unclean_recovery.cluster.wire.error_codes import NONE
-from kafka_unclean_recovery.documents.journal_lines import Event, JournalError, Reordered
+from kafka_unclean_recovery.documents.journal import Event
+from kafka_unclean_recovery.documents.journal_lines import JournalError, Reordered
 from kafka_unclean_recovery.model import (
     Move,
     MoveKind,

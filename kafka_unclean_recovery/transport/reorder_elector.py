@@ -17,7 +17,8 @@ from typing import Any
 
 from kafka_unclean_recovery.cluster.requests.controller_requests import Answer
 from kafka_unclean_recovery.deadline import Deadline
-from kafka_unclean_recovery.documents.journal_lines import Event, JournalError, Reordered
+from kafka_unclean_recovery.documents.journal import Event
+from kafka_unclean_recovery.documents.journal_lines import JournalError, Reordered
 from kafka_unclean_recovery.model import Outcome, OutcomeKind, PartitionPlan, TopicPartition
 from kafka_unclean_recovery.planning.election_rules import controller_choice
 from kafka_unclean_recovery.transport import Elections

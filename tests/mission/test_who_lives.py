@@ -18,7 +18,7 @@ from kafka_unclean_recovery.cluster.wire.error_codes import (
     POLICY_VIOLATION,
     TOPIC_AUTHORIZATION_FAILED,
 )
-from kafka_unclean_recovery.documents.journal_lines import Event
+from kafka_unclean_recovery.documents.journal import Event
 from kafka_unclean_recovery.emulator import Cluster, Options, Settings
 from kafka_unclean_recovery.emulator.faults import CONTROLLER, STOPPED
 from kafka_unclean_recovery.emulator.listener.intercepts import (
