@@ -109,9 +109,9 @@ def test_what_stderr_did_not_get_changes_no_result(place: Path, name: str, how: 
 def test_nothing_is_opened_in_the_place_of_a_closed_stderr(place: Path) -> None:
     """Whatever a library prints there would end up in a journal or a connection."""
     code = (
-        f"import os, sys, {RECOVERY} as m\n"
+        "import os, sys; from kafka_unclean_recovery.cli.entry import main\n"
         "sys.argv[1:] = ['--version']\n"
-        "try: m.main()\n"
+        f"try: main({RECOVERY!r})\n"
         "finally: print(os.open(os.devnull, os.O_RDONLY))"
     )
     done = subprocess.run(
