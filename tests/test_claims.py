@@ -39,7 +39,7 @@ WATCHED = [
     *(f"{PACKAGE}/planning/{name}.py" for name in ("led_on_return", "member_findings")),
     *(f"{PACKAGE}/planning/{name}.py" for name in ("self_election", "start_cuts")),
     *(f"{PACKAGE}/cli/commands/{name}.py" for name in ("salvage_replay", "unclean_recovery_work")),
-    *(f"{PACKAGE}/cli/{name}.py" for name in ("runs/live_salvaging", "session")),
+    *(f"{PACKAGE}/cli/{name}.py" for name in ("live_salvaging", "session")),
     *(f"{PACKAGE}/recovery/{name}.py" for name in ("partitions", "recover", "terms")),
     *(f"{PACKAGE}/doctor/{name}.py" for name in ("brokers", "controllers", "room")),
     *(f"{PACKAGE}/transport/{name}.py" for name in ("electing", "reorder_elector")),
