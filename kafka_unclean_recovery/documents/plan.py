@@ -12,6 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from msgspec import UNSET, UnsetType
+
 from kafka_unclean_recovery.documents.reading.codec import (
     canonical_json,
     decode_newer,
@@ -83,6 +85,8 @@ class PreconditionsJson(Entry, frozen=True):
     isr: In-sync replicas.
     elr: Eligible leader replicas; empty where the cluster has no ELR.
     last_known_elr: Last known ELR; empty where the cluster has no ELR.
+    unregistered_replicas: Replicas whose broker is listed neither as live nor as fenced; left out
+        where there are none.
     """
 
     topic_id: str
@@ -91,6 +95,7 @@ class PreconditionsJson(Entry, frozen=True):
     isr: BrokerIds
     elr: BrokerIds
     last_known_elr: BrokerIds
+    unregistered_replicas: BrokerIds | UnsetType = UNSET
 
 
 class PartitionJson(Entry, frozen=True):
@@ -193,6 +198,7 @@ def plan_row(plan: PartitionPlan) -> Json:
 
 def _preconditions(plan: PartitionPlan) -> Json:
     state = plan.state
+    unregistered = {"unregistered_replicas": state.unregistered_replicas}
     return {
         "topic_id": state.topic_id,
         "leader_epoch": state.leader_epoch,
@@ -200,6 +206,7 @@ def _preconditions(plan: PartitionPlan) -> Json:
         "isr": state.isr,
         "elr": state.elr,
         "last_known_elr": state.last_known_elr,
+        **(unregistered if state.unregistered_replicas else {}),
     }
 
 
@@ -281,11 +288,18 @@ def _plan(row: PartitionJson, place: Place) -> PartitionPlan:
     check_topic(row.topic, place)
     rests_on, leader = row.preconditions, row.designated_leader
     members = {key: getattr(rests_on, key) for key in _MEMBERS}
-    for key, brokers in members.items():
+    unregistered = rests_on.unregistered_replicas or ()
+    for key, brokers in {**members, "unregistered_replicas": unregistered}.items():
         each_once(brokers, place.at("preconditions").at(key))
     each_once(row.order, place.at("order"))
     state = PartitionState(
-        row.topic, rests_on.topic_id, row.partition, NO_LEADER, rests_on.leader_epoch, **members
+        row.topic,
+        rests_on.topic_id,
+        row.partition,
+        NO_LEADER,
+        rests_on.leader_epoch,
+        **members,
+        unregistered_replicas=unregistered,
     )
     logs = tuple(to_model(log, ReplicaLog) for log in row.replica_logs)
     loss = to_model(row.loss, Loss)

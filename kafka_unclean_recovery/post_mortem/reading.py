@@ -379,6 +379,7 @@ def _state(read: PartitionJson, known: DecisionJson, place: Place) -> PartitionS
         known.leader,
         rests_on.leader_epoch,
         **members,
+        unregistered_replicas=rests_on.unregistered_replicas or (),
     )
 
 

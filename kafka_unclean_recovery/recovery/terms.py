@@ -15,6 +15,7 @@ from kafka_unclean_recovery.model import (
     ReplicaLog,
     TopicPartition,
 )
+from kafka_unclean_recovery.planning.lineage import tail_of
 from kafka_unclean_recovery.planning.loss_limits import LossLimits, over_limit
 from kafka_unclean_recovery.planning.losses import loss_under
 from kafka_unclean_recovery.wording import number_text
@@ -67,11 +68,31 @@ def differences(planned: PartitionPlan, now: PartitionPlan) -> list[str]:
     """Return what an election rests on and is not as planned, as "leader epoch 7, now 8"."""
     before, after = _rests_on(planned), _rests_on(now)
     names = [*before, *(name for name in after if name not in before)]
-    return [
+    found = [
         f"{name} {before.get(name, 'none')}, now {after.get(name, 'none')}"
         for name in names
         if before.get(name) != after.get(name)
     ]
+    logs = {log.broker: log for log in now.replica_logs}
+    pairs = [(log, logs[log.broker]) for log in planned.replica_logs if log.broker in logs]
+    return found + [
+        f"log of broker {log.broker}: other leader epochs from offset {offset} on"
+        for log, other in pairs
+        if _log_text(log) == _log_text(other) and (offset := _parting(log, other)) is not None
+    ]
+
+
+def _parting(log: ReplicaLog, other: ReplicaLog) -> int | None:
+    """Return the first offset that another leader epoch wrote in two logs of the same length. What
+    one of them has deleted at its start since is no difference."""
+    start = max(log.log_start_offset or 0, other.log_start_offset or 0)
+    before, after = tail_of(log.epochs or (), start), tail_of(other.epochs or (), start)
+    for one, two in zip(before, after, strict=False):
+        if one.epoch != two.epoch:
+            return min(one.start_offset, two.start_offset)
+        if one.end_offset != two.end_offset:
+            return min(one.end_offset, two.end_offset)
+    return None
 
 
 def _rests_on(plan: PartitionPlan) -> dict[str, str]:
@@ -83,6 +104,7 @@ def _rests_on(plan: PartitionPlan) -> dict[str, str]:
         "ISR": str(list(state.isr)),
         "ELR": str(list(state.elr)),
         "last known ELR": str(list(state.last_known_elr)),
+        "unregistered brokers": str(list(state.unregistered_replicas)),
         "designated leader": str(plan.designated_leader),
         "certain loss": number_text(loss.certain),
         "possible loss": number_text(loss.possible),
@@ -100,4 +122,8 @@ def _log_text(log: ReplicaLog) -> str:
         f"log end offset {number_text(log.log_end_offset)}",
     ]
     words += ["suspect"] * (log.suspect is not None) + ["unusable"] * (log.problem is not None)
+    # Nobody shows that who answered is the broker, or that who is silent is down.
+    words += ["unproven"] * (log.unproven is not None)
+    if log.log_end_offset is not None and log.epochs is None:
+        words.append("without leader epochs")
     return f"({', '.join(words)})"

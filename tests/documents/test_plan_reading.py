@@ -11,7 +11,7 @@ import pytest
 from kafka_unclean_recovery.documents.plan import plan_json, read_plan
 from kafka_unclean_recovery.documents.writing import plan_digest
 from kafka_unclean_recovery.errors import InputError
-from kafka_unclean_recovery.model import Cluster, Loss, PartitionPlan, TopicPartition
+from kafka_unclean_recovery.model import Cluster, EpochSpan, Loss, PartitionPlan, TopicPartition
 from kafka_unclean_recovery.recovery.consent import render_consent
 from kafka_unclean_recovery.recovery.terms import differences
 from tests.reports import plan
@@ -59,6 +59,10 @@ OTHER = "log of broker 4: (live, last written leader epoch 0, log end offset 100
             ["last known ELR [], now [1]"],
         ),
         (
+            replace(plan(), state=replace(plan().state, unregistered_replicas=(1,))),
+            ["unregistered brokers [], now [1]"],
+        ),
+        (
             plan(designated=4),
             ["designated leader 3, now 4", "certain loss 0, now 500"],
         ),
@@ -73,6 +77,18 @@ OTHER = "log of broker 4: (live, last written leader epoch 0, log end offset 100
         ),
         (_with_log(live=False), [f"{OTHER}, now {OTHER[17:].replace('live', 'not live')}"]),
         (_with_log(problem="silent"), [f"{OTHER}, now {OTHER[17:-1]}, unusable)"]),
+        (_with_log(unproven="a proxy"), [f"{OTHER}, now {OTHER[17:-1]}, unproven)"]),
+        (_with_log(epochs=None), [f"{OTHER}, now {OTHER[17:-1]}, without leader epochs)"]),
+        (
+            _with_log(epochs=(EpochSpan(-1, 0, 400), EpochSpan(0, 400, 1000))),
+            ["log of broker 4: other leader epochs from offset 0 on"],
+        ),
+        (
+            _with_log(epochs=(EpochSpan(0, 0, 400), EpochSpan(1, 400, 1000))),
+            ["log of broker 4: other leader epochs from offset 400 on"],
+        ),
+        # Old records were deleted since.
+        (_with_log(log_start_offset=500, epochs=(EpochSpan(0, 500, 1000),)), []),
         (_with_log(suspect="bad CRC"), [f"{OTHER}, now {OTHER[17:-1]}, suspect)"]),
         (
             replace(plan(), replica_logs=plan().replica_logs[::2]),
@@ -98,7 +114,7 @@ def test_whatever_an_election_rests_on_is_named_when_it_changed(
         ({"partitions": [{"order": [3, 4, 3]}]}, "order"),
         *(
             ({"partitions": [{"preconditions": PRECONDITIONS | {key: [3, 4, 3]}}]}, key)
-            for key in ("replicas", "isr", "elr", "last_known_elr")
+            for key in ("replicas", "isr", "elr", "last_known_elr", "unregistered_replicas")
         ),
         ({"partitions": [{}, {}]}, "orders-0 was already there"),
     ],
