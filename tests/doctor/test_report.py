@@ -14,7 +14,7 @@ from kafka_unclean_recovery.doctor.report import render_json, render_text
 from kafka_unclean_recovery.documents.reading import json_text
 from tests.doctor.facts import HEALTHY, REFUSED
 
-SCHEMA = Path(json_text.__file__).parents[1] / "schemas" / "doctor-1.schema.json"
+SCHEMA = Path(json_text.__file__).parents[2] / "schemas" / "doctor-1.schema.json"
 AT = "2026-01-01T00:00:00+00:00"
 
 
