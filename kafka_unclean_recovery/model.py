@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple
 
+from kafka_unclean_recovery.kafka_names import REMOTE_STORAGE_ENABLE
 from kafka_unclean_recovery.mechanisms import ScanMode
 
 NO_LEADER = -1
@@ -18,16 +19,7 @@ NO_LEADER = -1
 NO_TOPIC_ID = ("", "00000000-0000-0000-0000-000000000000")
 """Brokers from before topic ids tell one of these."""
 
-COMPACTED_TOPICS = ("__consumer_offsets", "__transaction_state", "__share_group_state")
-"""Those of Kafka's own topics that are compacted."""
-REMOTE_LOG_METADATA = "__remote_log_metadata"
-INTERNAL_TOPICS = (*COMPACTED_TOPICS, REMOTE_LOG_METADATA)
-"""Kafka's own topics, without which groups, transactions, share groups and remote storage stand
-still."""
-
-REMOTE_STORAGE = "remote.storage.enable"
-"""The topic's config, which no broker sets for others."""
-TIERED = f"its {REMOTE_STORAGE} is true"
+TIERED = f"its {REMOTE_STORAGE_ENABLE} is true"
 """The value of PartitionState.tiered where that is known."""
 
 

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from kafka_unclean_recovery.aftercare.transactions import Ending, Hanging
 from kafka_unclean_recovery.cluster.nodes import Nodes
 from kafka_unclean_recovery.cluster.requests.transactions import describe_producers, write_marker
-from kafka_unclean_recovery.cluster.wire.error_codes import NONE, error_name
+from kafka_unclean_recovery.cluster.wire.error_codes import error_name
 from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed
 from kafka_unclean_recovery.deadline import Deadline
+from kafka_unclean_recovery.kafka_names import Errors
 from kafka_unclean_recovery.model import Broker, TopicPartition
 
 
@@ -60,10 +61,14 @@ async def _end(nodes: Nodes, leader: Broker, hanging: Hanging, deadline: Deadlin
         # A marker ends any open transaction of this producer, so this check comes right before the
         # marker.
         found = (await describe_producers(connection, [where], deadline)).get(where)
-        if found is None or found.error != NONE or here not in found.open:
+        if found is None or found.error != Errors.NONE or here not in found.open:
             return "the transaction changed before its marker was sent: run aftercare again"
         commit = hanging.verdict.ending is Ending.COMMIT
         code = await write_marker(connection, here, commit, deadline)
     except ConnectionFailed as error:
         return f"{error}; look again to see whether its marker was written"
-    return None if code == NONE else f"broker {leader.id} refused the marker: {error_name(code)}"
+    return (
+        None
+        if code == Errors.NONE
+        else f"broker {leader.id} refused the marker: {error_name(code)}"
+    )

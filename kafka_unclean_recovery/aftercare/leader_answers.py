@@ -20,13 +20,10 @@ from kafka_unclean_recovery.cluster.requests.transactions import (
     ProducerState,
     describe_producers,
 )
-from kafka_unclean_recovery.cluster.wire.error_codes import (
-    NONE,
-    UNKNOWN_TOPIC_OR_PARTITION,
-    error_name,
-)
+from kafka_unclean_recovery.cluster.wire.error_codes import error_name
 from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed
 from kafka_unclean_recovery.deadline import Deadline
+from kafka_unclean_recovery.kafka_names import Errors
 from kafka_unclean_recovery.model import Broker, Commit, PartitionState, TopicPartition
 
 
@@ -115,8 +112,8 @@ def _note_ends(
         if isinstance(ends, BaseException):
             _not_told(broker_id, tp, "log end", _failure(ends), leaders)
             continue
-        end = ends.get(tp, EndOffset(UNKNOWN_TOPIC_OR_PARTITION, 0))
-        if end.error != NONE:
+        end = ends.get(tp, EndOffset(Errors.UNKNOWN_TOPIC_OR_PARTITION, 0))
+        if end.error != Errors.NONE:
             _not_told(broker_id, tp, "log end", error_name(end.error), leaders)
         elif not state.offline:
             leaders.ends[tp] = end.log_end_offset
@@ -133,9 +130,9 @@ def _note_producers(
         if isinstance(producers, BaseException):
             _not_told(broker_id, tp, "open transactions", _failure(producers), leaders)
             continue
-        found = producers.get(tp, Producers(UNKNOWN_TOPIC_OR_PARTITION))
+        found = producers.get(tp, Producers(Errors.UNKNOWN_TOPIC_OR_PARTITION))
         leaders.open[tp][broker_id] = found.open
-        if found.error != NONE:
+        if found.error != Errors.NONE:
             _not_told(broker_id, tp, "open transactions", error_name(found.error), leaders)
         elif tp in leaders.producers and not state.offline:
             leaders.producers[tp] = found.states
@@ -172,13 +169,13 @@ async def ask_again(
             connection = await nodes.broker(broker, deadline)
             found = await describe_producers(connection, wanted, deadline)
         except ConnectionFailed as error:
-            found = dict.fromkeys(wanted, Producers(NONE))
+            found = dict.fromkeys(wanted, Producers(Errors.NONE))
             for tp in wanted:
                 leaders.problems[tp].append(f"its open transactions are unknown: {error}")
         for tp in wanted:
-            now = found.get(tp, Producers(UNKNOWN_TOPIC_OR_PARTITION))
+            now = found.get(tp, Producers(Errors.UNKNOWN_TOPIC_OR_PARTITION))
             leaders.open[tp][broker.id] = still_open(leaders.open[tp].get(broker.id, ()), now.open)
-            if now.error != NONE:
+            if now.error != Errors.NONE:
                 sentence = f"its open transactions are unknown: {error_name(now.error)}"
                 leaders.problems[tp].append(sentence)
 

@@ -23,7 +23,7 @@ from kafka_unclean_recovery.aftercare.leader_answers import (
 from kafka_unclean_recovery.aftercare.partitions_now import Asked, see
 from kafka_unclean_recovery.aftercare.result import Aftercare, PartitionCare
 from kafka_unclean_recovery.aftercare.share_groups import share_commits
-from kafka_unclean_recovery.aftercare.transactions import STATES_TOPIC, Unclean, hanging
+from kafka_unclean_recovery.aftercare.transactions import Unclean, hanging
 from kafka_unclean_recovery.cluster.nodes import Nodes
 from kafka_unclean_recovery.cluster.requests.describe import (
     RequestFailed,
@@ -43,6 +43,7 @@ from kafka_unclean_recovery.cluster.wire.error_codes import (
 )
 from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed
 from kafka_unclean_recovery.deadline import Deadline
+from kafka_unclean_recovery.kafka_names import TRANSACTION_STATE
 from kafka_unclean_recovery.model import Broker, Commit, GroupBeyond, PartitionState, TopicPartition
 from kafka_unclean_recovery.planning.committed_offsets import group_beyond
 from kafka_unclean_recovery.survey.reading import Reader
@@ -94,8 +95,8 @@ async def look(nodes: Nodes, reader: Reader, asked: Asked, timeout: float) -> Af
 
 
 def _unclean(topics: Sequence[Topic], elected: frozenset[TopicPartition]) -> Unclean:
-    numbers = frozenset(tp.partition for tp in elected if tp.topic == STATES_TOPIC)
-    count = sum(len(topic.partitions) for topic in topics if topic.name == STATES_TOPIC)
+    numbers = frozenset(tp.partition for tp in elected if tp.topic == TRANSACTION_STATE)
+    count = sum(len(topic.partitions) for topic in topics if topic.name == TRANSACTION_STATE)
     return Unclean(numbers, count)
 
 

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from kafka_unclean_recovery.aftercare.transactions import STATES_TOPIC
 from kafka_unclean_recovery.cluster.nodes import Nodes
 from kafka_unclean_recovery.cluster.requests.describe import (
     DESCRIBE,
@@ -17,13 +16,9 @@ from kafka_unclean_recovery.cluster.requests.describe import (
     not_told,
     with_reassignment,
 )
-from kafka_unclean_recovery.cluster.requests.groups import OFFSETS_TOPIC, without_leader
-from kafka_unclean_recovery.cluster.wire.error_codes import (
-    LISTENER_NOT_FOUND,
-    NONE,
-    UNKNOWN_TOPIC_OR_PARTITION,
-    error_name,
-)
+from kafka_unclean_recovery.cluster.requests.groups import without_leader
+from kafka_unclean_recovery.cluster.wire.error_codes import error_name
+from kafka_unclean_recovery.kafka_names import CONSUMER_OFFSETS, TRANSACTION_STATE, Errors
 from kafka_unclean_recovery.model import (
     NO_TOPIC_ID,
     Cluster,
@@ -124,7 +119,7 @@ async def _led_unseen(
         TopicPartition(topic.name, number)
         for topic in topics
         for number, error in topic.untold.items()
-        if error == LISTENER_NOT_FOUND
+        if error == Errors.LISTENER_NOT_FOUND
     }
     found = {
         s.topic_partition: unseen_text(s, doubts) for s in states if s.topic_partition in untold
@@ -185,7 +180,10 @@ def _made_anew(state: PartitionState, asked: Asked) -> bool:
 def _seen(topic: Topic) -> Iterator[PartitionState]:
     """Yield the partitions that were told, or whose leader is only not on this listener."""
     for state in topic.partitions:
-        if topic.untold.get(state.partition, LISTENER_NOT_FOUND) == LISTENER_NOT_FOUND:
+        if (
+            topic.untold.get(state.partition, Errors.LISTENER_NOT_FOUND)
+            == Errors.LISTENER_NOT_FOUND
+        ):
             yield state
 
 
@@ -193,7 +191,7 @@ def _hidden(topics: Sequence[Topic], rights: frozenset[int]) -> list[str]:
     """Return what may be hidden. Coordinators that are not there leave groups and transactions out
     without an error."""
     found = []
-    for name, what in ((OFFSETS_TOPIC, "groups"), (STATES_TOPIC, "transactions")):
+    for name, what in ((CONSUMER_OFFSETS, "groups"), (TRANSACTION_STATE, "transactions")):
         partitions = [p for topic in topics if topic.name == name for p in topic.partitions]
         if which := without_leader(name, partitions):
             found.append(f"{which} have no leader: {what} that are on them are unknown")
@@ -205,12 +203,12 @@ def _hidden(topics: Sequence[Topic], rights: frozenset[int]) -> list[str]:
 async def _not_shown(reader: Reader, topics: Sequence[Topic]) -> list[str]:
     """Ask for Kafka's own topics by name. Without rights on them they are left out of the list of
     all topics."""
-    missing = {OFFSETS_TOPIC, STATES_TOPIC} - {topic.name for topic in topics}
+    missing = {CONSUMER_OFFSETS, TRANSACTION_STATE} - {topic.name for topic in topics}
     asked = await reader.topics(sorted(missing)) if missing else []
     return [
         f"whether all of {topic.name} has leaders is unknown: {error_name(topic.error)}"
         for topic in asked
-        if topic.error not in (NONE, UNKNOWN_TOPIC_OR_PARTITION)
+        if topic.error not in (Errors.NONE, Errors.UNKNOWN_TOPIC_OR_PARTITION)
     ]
 
 

@@ -18,9 +18,10 @@ from kafka_unclean_recovery.cluster.requests.share_groups import (
     set_share_group,
     share_positions,
 )
-from kafka_unclean_recovery.cluster.wire.error_codes import NONE, NOT_COORDINATOR, error_name
+from kafka_unclean_recovery.cluster.wire.error_codes import error_name
 from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed
 from kafka_unclean_recovery.deadline import Deadline
+from kafka_unclean_recovery.kafka_names import Errors
 from kafka_unclean_recovery.model import Broker, GroupBeyond, PartitionState
 from kafka_unclean_recovery.survey.any_broker import FAILURES
 from kafka_unclean_recovery.survey.reading import Reader
@@ -72,10 +73,10 @@ class SettingBack:
             except ConnectionFailed as error:
                 why = str(error)
                 continue
-            code = told.errors.get(commit.group, NONE)
-            if code == NOT_COORDINATOR:
+            code = told.errors.get(commit.group, Errors.NONE)
+            if code == Errors.NOT_COORDINATOR:
                 continue
-            if code != NONE:
+            if code != Errors.NONE:
                 return f"it could not be looked at again: {error_name(code)}"
             if (changed := await self._changed(state, found, told.found)) is not None:
                 return changed
@@ -87,7 +88,9 @@ class SettingBack:
                 )
             except ConnectionFailed as error:
                 return f"{error}; look again to see whether it was set"
-            return None if code == NONE else f"broker {broker.id} refused: {error_name(code)}"
+            return (
+                None if code == Errors.NONE else f"broker {broker.id} refused: {error_name(code)}"
+            )
         return why
 
     async def _changed(

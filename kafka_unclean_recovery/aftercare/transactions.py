@@ -29,7 +29,6 @@ from enum import StrEnum
 from kafka_unclean_recovery.cluster.requests.transactions import OpenTransaction, ToldTransaction
 
 CLOCKS_MS = 1000
-STATES_TOPIC = "__transaction_state"
 _COMPLETE = {"CompleteCommit": True, "CompleteAbort": False}
 _WRITES_MARKERS = frozenset({"PrepareCommit", "PrepareAbort"})
 

@@ -28,14 +28,10 @@ from kafka_unclean_recovery.cluster.requests.describe import (
 from kafka_unclean_recovery.cluster.requests.leader_epochs import epoch_end_offsets
 from kafka_unclean_recovery.cluster.requests.replica_probe import start_offsets
 from kafka_unclean_recovery.cluster.wire.connection import Connection
-from kafka_unclean_recovery.cluster.wire.error_codes import (
-    LISTENER_NOT_FOUND,
-    NONE,
-    TOPIC_AUTHORIZATION_FAILED,
-    error_name,
-)
+from kafka_unclean_recovery.cluster.wire.error_codes import error_name
 from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed
 from kafka_unclean_recovery.deadline import Deadline
+from kafka_unclean_recovery.kafka_names import UNCLEAN_LEADER_ELECTION_ENABLE, Errors
 from kafka_unclean_recovery.model import (
     Broker,
     Cluster,
@@ -58,8 +54,7 @@ from kafka_unclean_recovery.survey.newest import newest
 from kafka_unclean_recovery.survey.reading import Reader
 from kafka_unclean_recovery.transport import ReplicaLogSource
 
-_UNCLEAN = "unclean.leader.election.enable"
-_NOT_ALLOWED = error_name(TOPIC_AUTHORIZATION_FAILED)
+_NOT_ALLOWED = error_name(Errors.TOPIC_AUTHORIZATION_FAILED)
 _PAUSE_SECONDS = 0.25
 _Logs = dict[TopicPartition, dict[int, ReplicaLog]]
 
@@ -356,7 +351,7 @@ async def _ask_configs(means: Looking, topics: Sequence[str], seen: _Seen) -> No
         return
 
     async def read(connection: Connection, deadline: Deadline) -> Mapping[str, ConfigValue]:
-        return await topic_configs(connection, topics, _UNCLEAN, deadline)
+        return await topic_configs(connection, topics, UNCLEAN_LEADER_ELECTION_ENABLE, deadline)
 
     told = await answered(means.reader.aside(read))
     if told.value is None:
@@ -364,9 +359,9 @@ async def _ask_configs(means: Looking, topics: Sequence[str], seen: _Seen) -> No
         return
     for topic in topics:
         found = told.value.get(topic)
-        if found is not None and found.error == NONE and found.value is not None:
+        if found is not None and found.error == Errors.NONE and found.value is not None:
             seen.unclean[topic] = found.value == "true"
-        elif found is not None and found.error == TOPIC_AUTHORIZATION_FAILED:
+        elif found is not None and found.error == Errors.TOPIC_AUTHORIZATION_FAILED:
             why = f"is not known: {_NOT_ALLOWED}; grant Topic({topic}):DESCRIBE_CONFIGS"
             seen.unclean_untold[topic] = why
 
@@ -383,7 +378,7 @@ def _put_together(
     }
     known = {tp: Known(gone=True) for tp in described.gone}
     for tp, why in described.untold.items():
-        known[tp] = Known(untold=_why_untold(tp, why, described.errors.get(tp, NONE)))
+        known[tp] = Known(untold=_why_untold(tp, why, described.errors.get(tp, Errors.NONE)))
     for tp, state in states.items():
         known[tp] = Known(
             state,
@@ -397,7 +392,9 @@ def _put_together(
 
 
 def _why_untold(tp: TopicPartition, why: str, error: int) -> str:
-    if error == LISTENER_NOT_FOUND:
+    if error == Errors.LISTENER_NOT_FOUND:
         return LED_UNSEEN
-    grant = f"; grant Topic({tp.topic}):DESCRIBE" if error == TOPIC_AUTHORIZATION_FAILED else ""
+    grant = (
+        f"; grant Topic({tp.topic}):DESCRIBE" if error == Errors.TOPIC_AUTHORIZATION_FAILED else ""
+    )
     return f"the brokers do not describe its partition: {why}{grant}"

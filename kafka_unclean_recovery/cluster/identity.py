@@ -14,15 +14,10 @@ from kafka_unclean_recovery.cluster.requests.configs import broker_error
 from kafka_unclean_recovery.cluster.requests.describe import describe_cluster
 from kafka_unclean_recovery.cluster.wire.cluster_apis import DESCRIBE_CONFIGS
 from kafka_unclean_recovery.cluster.wire.connection import Connection
-from kafka_unclean_recovery.cluster.wire.error_codes import (
-    INVALID_REQUEST,
-    NONE,
-    REBOOTSTRAP_REQUIRED,
-    UNAUTHORIZED,
-    error_name,
-)
+from kafka_unclean_recovery.cluster.wire.error_codes import UNAUTHORIZED, error_name
 from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed, FailureKind
 from kafka_unclean_recovery.deadline import Deadline
+from kafka_unclean_recovery.kafka_names import Errors
 
 _WHAT_WOULD = "grant Cluster:DESCRIBE_CONFIGS, or run Kafka 4.4 there"
 
@@ -39,11 +34,11 @@ async def prove(
     """
     if can_name_nodes(connection):
         code = await named_node_error(connection, cluster_id, broker, deadline)
-        if code == REBOOTSTRAP_REQUIRED:
+        if code == Errors.REBOOTSTRAP_REQUIRED:
             raise _other(
                 connection, f"the node there is not broker {broker} of cluster {cluster_id}"
             )
-        return None if code == NONE else _unproven(broker, error_name(code))
+        return None if code == Errors.NONE else _unproven(broker, error_name(code))
     if connection.version_for(DESCRIBE_CONFIGS) is None:
         return _unproven(broker, "it does not answer DescribeConfigs")
     (cluster, _), code = await asyncio.gather(
@@ -53,11 +48,11 @@ async def prove(
         raise _other(
             connection, f"the node there is of cluster {cluster.cluster_id}, not {cluster_id}"
         )
-    if code == INVALID_REQUEST:
+    if code == Errors.INVALID_REQUEST:
         raise _other(connection, f"this is not broker {broker}")
     if code in UNAUTHORIZED:
         return _unproven(broker, "this user lacks DESCRIBE_CONFIGS on the cluster")
-    return None if code == NONE else _unproven(broker, error_name(code))
+    return None if code == Errors.NONE else _unproven(broker, error_name(code))
 
 
 def _other(connection: Connection, sentence: str) -> ConnectionFailed:

@@ -4,21 +4,32 @@ module does no I/O."""
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from kafka_unclean_recovery.cluster.requests.quorum_state import Fetcher, Quorum
 from kafka_unclean_recovery.cluster.requests.replica_log_info import key_of
 from kafka_unclean_recovery.doctor import words
 from kafka_unclean_recovery.doctor.check import Check, Status
 from kafka_unclean_recovery.doctor.facts import Facts, Spoken
-from kafka_unclean_recovery.doctor.releases import (
-    ELR_VERSION,
-    METADATA_VERSION,
-    TESTED,
-    known_bugs,
-    release_of,
-)
+from kafka_unclean_recovery.kafka_names import ELR_VERSION, METADATA_VERSION, release_of
 from kafka_unclean_recovery.mechanisms import Dialect, ElectionMethod
+
+TESTED = ("3.9", "4.3", "4.4")
+"""The releases that this tool's tests run on (tests/real/releases.py)."""
+
+_FENCED = (
+    "Kafka 4.0 with ELR may elect a last known leader that is fenced (KAFKA-19522)",
+    "look at who leads after each election, or upgrade to 4.1 or newer before electing",
+)
+_RESIGNS = (
+    (
+        "the active controller of Kafka 4.3 and 4.4 resigns, again after each restart, when"
+        " min.insync.replicas of a topic with a non-empty ELR was changed, the topic deleted, and"
+        " a former ELR member then starts uncleanly"
+    ),
+    "during the incident, neither change min.insync.replicas nor delete topics",
+)
+_WITH_ELR = {"4.0": (_FENCED,), "4.3": (_RESIGNS,), "4.4": (_RESIGNS,)}
 
 _SILENT = "a replica whose broker does not answer is not considered, however much it holds"
 _DOWN = "a replica on a broker that is down can't be elected, and may hold the only copy of records"
@@ -305,3 +316,13 @@ def _transport_text(dialect: Dialect | None) -> str:
     if dialect is None:
         return "replicas are asked by ListOffsets and Fetch (list-offsets)"
     return f"replicas are asked by GetReplicaLogInfo as in {dialect} (key {key_of(dialect)})"
+
+
+def known_bugs(release: str, finalized: Mapping[str, int]) -> tuple[tuple[str, str], ...]:
+    """Return (what elections of a release may do, what to do about it), for a cluster with these
+    features.
+
+    KAFKA-19522 is fixed in 4.1.0. The other bug was reproduced on 4.3.1 and 4.4.0; whether other
+    releases with ELR have it was not tried.
+    """
+    return _WITH_ELR.get(release, ()) if finalized.get(ELR_VERSION, 0) > 0 else ()

@@ -41,11 +41,7 @@ from kafka_unclean_recovery.cluster.wire.bootstrap import Address
 from kafka_unclean_recovery.cluster.wire.cluster_apis import DESCRIBE_QUORUM
 from kafka_unclean_recovery.cluster.wire.connection import Connection
 from kafka_unclean_recovery.cluster.wire.dial import address_text
-from kafka_unclean_recovery.cluster.wire.error_codes import (
-    NONE,
-    NOT_CONTROLLER,
-    UNAUTHORIZED,
-)
+from kafka_unclean_recovery.cluster.wire.error_codes import UNAUTHORIZED
 from kafka_unclean_recovery.cluster.wire.errors import (
     ConnectionFailed,
     FailureKind,
@@ -62,8 +58,11 @@ from kafka_unclean_recovery.doctor.facts import (
     Room,
     Spoken,
 )
-from kafka_unclean_recovery.doctor.partitions import UNCLEAN
-from kafka_unclean_recovery.doctor.releases import METADATA_VERSION
+from kafka_unclean_recovery.kafka_names import (
+    METADATA_VERSION,
+    UNCLEAN_LEADER_ELECTION_ENABLE,
+    Errors,
+)
 from kafka_unclean_recovery.mechanisms import Dialect, ElectionMethod, Wishes
 from kafka_unclean_recovery.model import Broker, Cluster, PartitionState, TopicPartition
 from kafka_unclean_recovery.survey import budgets
@@ -287,7 +286,7 @@ class _Examination:
         quorum = await describe_quorum(connection, deadline)
         answered = self._wall_ms()
         if quorum is None:
-            raise RequestFailed(_NONE_LEADS, NOT_CONTROLLER)
+            raise RequestFailed(_NONE_LEADS, Errors.NOT_CONTROLLER)
         if quorum.now_ms is None:
             return QuorumAnswer(quorum)
         middle, half = (sent + answered) // 2, (answered - sent + 1) // 2
@@ -351,7 +350,9 @@ class _Examination:
         if topics.failed:
             return Answer(problem=topics.problem)
         names = sorted(topic.name for topic in topics.value or ())
-        return await self._ask(lambda c, deadline: topic_configs(c, names, UNCLEAN, deadline))
+        return await self._ask(
+            lambda c, deadline: topic_configs(c, names, UNCLEAN_LEADER_ELECTION_ENABLE, deadline)
+        )
 
     async def _tried(
         self, brokers: Sequence[BrokerSeen], topics: Sequence[Topic]
@@ -384,7 +385,7 @@ def share_out(
     shares: dict[int, list[PartitionState]] = {id_: [] for id_ in reached}
     for topic in sorted(topics, key=lambda topic: topic.name):
         hosts = [(p, r) for p in topic.partitions for r in p.online_replicas if r in shares]
-        if topic.error == NONE and hosts:
+        if topic.error == Errors.NONE and hosts:
             partition, broker = min(hosts, key=lambda host: len(shares[host[1]]))
             shares[broker].append(partition)
     return {broker: tuple(share) for broker, share in shares.items()}

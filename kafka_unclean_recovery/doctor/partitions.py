@@ -8,17 +8,18 @@ from collections.abc import Iterator
 
 from kafka_unclean_recovery.cluster.requests.configs import ConfigSource
 from kafka_unclean_recovery.cluster.requests.describe import not_told
-from kafka_unclean_recovery.cluster.wire.error_codes import NONE, error_name
+from kafka_unclean_recovery.cluster.wire.error_codes import error_name
 from kafka_unclean_recovery.doctor import words
 from kafka_unclean_recovery.doctor.check import Check, Status
 from kafka_unclean_recovery.doctor.facts import Facts
+from kafka_unclean_recovery.kafka_names import CONSUMER_OFFSETS, TRANSACTION_STATE, Errors
+from kafka_unclean_recovery.kafka_names import UNCLEAN_LEADER_ELECTION_ENABLE as UNCLEAN
 from kafka_unclean_recovery.model import TopicPartition
 from kafka_unclean_recovery.planning.dead_leaders import dead_leaders_text, led_by_the_dead
 from kafka_unclean_recovery.planning.self_election import elected_by_return
 from kafka_unclean_recovery.wording import count_text
 
-UNCLEAN = "unclean.leader.election.enable"
-_FIRST = ("__consumer_offsets", "__transaction_state")
+_FIRST = (CONSUMER_OFFSETS, TRANSACTION_STATE)
 _RACE = (
     "the controller then elects by itself, whoever comes first: whenever a broker comes or goes,"
     " and every unclean.leader.election.interval.ms (5 minutes); records that a better replica"
@@ -144,7 +145,7 @@ def _unclean(facts: Facts) -> Iterator[Check]:
         return
     by_source, unread = defaultdict(list), defaultdict(list)
     for topic, config in sorted((facts.configs.value or {}).items()):
-        if config.error != NONE or config.value is None:
+        if config.error != Errors.NONE or config.value is None:
             unread[config.error].append(topic)
         elif config.value == "true":
             by_source[config.source].append(topic)
@@ -154,7 +155,7 @@ def _unclean(facts: Facts) -> Iterator[Check]:
     for source, topics in sorted(by_source.items()):
         yield _enabled(facts, source, topics)
     for error, topics in sorted(unread.items()):
-        if error == NONE:
+        if error == Errors.NONE:
             yield _not_told(topics)
         else:
             yield _not_known(f"{error_name(error)} for topics {words.some(topics)}")

@@ -11,10 +11,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from kafka_unclean_recovery.cluster.requests.log_dirs import topics_in
-from kafka_unclean_recovery.cluster.wire.error_codes import TOPIC_AUTHORIZATION_FAILED, UNAUTHORIZED
+from kafka_unclean_recovery.cluster.wire.error_codes import UNAUTHORIZED
 from kafka_unclean_recovery.doctor import words
 from kafka_unclean_recovery.doctor.check import Check, Status
 from kafka_unclean_recovery.doctor.facts import Facts
+from kafka_unclean_recovery.kafka_names import Errors
 from kafka_unclean_recovery.mechanisms import ElectionMethod
 from kafka_unclean_recovery.model import TopicPartition
 from kafka_unclean_recovery.survey.answer import Answer
@@ -112,7 +113,7 @@ def _on_topics(
     """Return the check of a right on topics, of which one partition each was tried on a broker that
     hosts it."""
     codes = {tp.topic: code for answers in tried for tp, code in answers.items()}
-    refused = sorted(t for t, code in codes.items() if code == TOPIC_AUTHORIZATION_FAILED)
+    refused = sorted(t for t, code in codes.items() if code == Errors.TOPIC_AUTHORIZATION_FAILED)
     code, named = f"right_topic_{right.lower()}", f"Topic:{right}"
     if refused:
         what = f"{named} is missing on topics {words.some(refused)}: {request} was refused"

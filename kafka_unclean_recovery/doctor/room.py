@@ -6,10 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import PurePath
 
-from kafka_unclean_recovery.cluster.wire.error_codes import NONE, error_name
+from kafka_unclean_recovery.cluster.wire.error_codes import error_name
 from kafka_unclean_recovery.doctor import words
 from kafka_unclean_recovery.doctor.check import Check, Status
 from kafka_unclean_recovery.doctor.facts import Facts, Space
+from kafka_unclean_recovery.kafka_names import Errors
 from kafka_unclean_recovery.wording import count_text
 
 _JOURNAL = "what can't be noted in the journal is not done: nothing is elected"
@@ -101,7 +102,7 @@ def _log_directories(facts: Facts) -> Iterator[Check]:
         for directory in broker.log_dirs.value or ():
             where = f"{PurePath(directory.path)} of broker {broker.id}"
             usable, total = directory.usable_bytes, directory.total_bytes
-            if directory.error != NONE:
+            if directory.error != Errors.NONE:
                 what = f"log directory {where} failed: {error_name(directory.error)}"
                 to_do = "replace the disk; copy what can be read of it first, it can be scanned"
                 yield Check("log_directory_failed", Status.WARNING, what, _DISK, to_do)

@@ -23,8 +23,8 @@ from kafka_unclean_recovery.emulator.apis import (
 from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
 from kafka_unclean_recovery.emulator.apis.describe_configs import BROKER, TOPIC
 from kafka_unclean_recovery.emulator.broker.share_groups import ShareGroup, ShareState
-from kafka_unclean_recovery.emulator.error_names import error_name
 from kafka_unclean_recovery.emulator.listener import wire
+from kafka_unclean_recovery.kafka_names import Errors
 from kafka_unclean_recovery.kraft_rules.events import ElectionType
 from kafka_unclean_recovery.kraft_rules.records import TopicIdPartition
 from kafka_unclean_recovery.messages.elect_leaders import DESIGNATED
@@ -127,7 +127,7 @@ async def elect(
     for topic in answer["replica_election_results"]:
         for result in topic["partition_result"]:
             named = f"{topic['topic']}-{result['partition_id']}"
-            if error_name(result.get("error_code", 0)) != "ELECTION_NOT_NEEDED":
+            if result.get("error_code", 0) != Errors.ELECTION_NOT_NEEDED:
                 _check(f"{kind} election of {named}", result.get("error_code", 0))
 
 
@@ -181,4 +181,4 @@ async def _ask(context: Context, api: Api, version: int, values: Fields) -> Any:
 
 def _check(what: str, code: int) -> None:
     if code:
-        raise Refused(f"{what}: {error_name(code)}")
+        raise Refused(f"{what}: {Errors(code).name}")

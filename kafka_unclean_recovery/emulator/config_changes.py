@@ -13,14 +13,14 @@ from kafka_unclean_recovery.emulator.apis.describe_configs import (
     TOPIC,
     broker_named,
 )
-from kafka_unclean_recovery.emulator.error_codes import INVALID_CONFIG, INVALID_REQUEST, NONE
 from kafka_unclean_recovery.emulator.listener.request_limits import (
     PARTITION_LIMIT,
     is_partition_limit,
 )
+from kafka_unclean_recovery.kafka_names import MIN_INSYNC_REPLICAS, Errors
 from kafka_unclean_recovery.kraft_rules import events as ev
 from kafka_unclean_recovery.kraft_rules.configs import config_problem, valid_cluster_config
-from kafka_unclean_recovery.kraft_rules.state import DEFAULTS, MIN_INSYNC_REPLICAS
+from kafka_unclean_recovery.kraft_rules.state import DEFAULTS
 
 Changes = Mapping[str, str | None]
 """The changes are values by key; None removes a key."""
@@ -42,7 +42,7 @@ def change_configs(
     return answer
 
 
-def answer_of(resource: Any, error: int = NONE, message: str | None = None) -> Fields:
+def answer_of(resource: Any, error: int = Errors.NONE, message: str | None = None) -> Fields:
     return {
         "error_code": error,
         "error_message": message,
@@ -65,12 +65,12 @@ def _event(resource: Any, key: str, value: str | None) -> Altering | None:
 def _refusal(context: Context, event: Altering | None) -> Fields:
     """Return the fields of a refusal, or no fields if the change is allowed."""
     if event is None:
-        return {"error_code": INVALID_REQUEST}
+        return {"error_code": Errors.INVALID_REQUEST}
     problem = _problem(event)
     if problem is not None:
-        return {"error_code": INVALID_CONFIG, "error_message": problem}
-    error = int(getattr(context.emulation.would_happen(event), "error", NONE))
-    message = _of_elr(event) if error == INVALID_CONFIG else None
+        return {"error_code": Errors.INVALID_CONFIG, "error_message": problem}
+    error = int(getattr(context.emulation.would_happen(event), "error", Errors.NONE))
+    message = _of_elr(event) if error == Errors.INVALID_CONFIG else None
     return {"error_code": error, "error_message": message} if error else {}
 
 

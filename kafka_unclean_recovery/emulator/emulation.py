@@ -24,6 +24,7 @@ from kafka_unclean_recovery.emulator.disks.metadata_log import MetadataLog
 from kafka_unclean_recovery.emulator.disks.metadata_replicas import MetadataReplicas
 from kafka_unclean_recovery.emulator.election_counts import ElectionCounts
 from kafka_unclean_recovery.emulator.faults import STOPPED, Faults
+from kafka_unclean_recovery.kafka_names import Errors
 from kafka_unclean_recovery.kraft_rules import events as ev
 from kafka_unclean_recovery.kraft_rules import records as rec
 from kafka_unclean_recovery.kraft_rules.machine import handle
@@ -165,7 +166,7 @@ class Emulation:
             broker.id, broker.incarnation_id, previous, broker.online_directory_ids()
         )
         response = self.happen(registration)
-        if response.error == ev.Errors.DUPLICATE_BROKER_REGISTRATION:
+        if response.error == Errors.DUPLICATE_BROKER_REGISTRATION:
             self.happen(ev.SessionExpired(broker.id))
             response = self.happen(registration)
         if not isinstance(response, ev.RegisterBrokerResponse) or response.error:
@@ -254,7 +255,7 @@ class Emulation:
     def _heartbeat(self, broker: Broker, *, want_shut_down: bool = False) -> ev.HeartbeatResponse:
         """Send a heartbeat and return the answer, an error if the controller is out of reach."""
         if not self.faults.reaches_controller(broker.id):
-            return ev.HeartbeatResponse(ev.Errors.NOT_CONTROLLER)
+            return ev.HeartbeatResponse(Errors.NOT_CONTROLLER)
         self._heard[broker.id] = self.now
         response = self.happen(
             ev.Heartbeat(
@@ -288,7 +289,7 @@ class Emulation:
         self._heard.pop(broker.id, None)
         self.fetched.pop(broker.id, None)
         response = self.happen(ev.UnregisterBroker(broker.id))
-        if getattr(response, "error", ev.Errors.NONE) is not ev.Errors.NONE:
+        if getattr(response, "error", Errors.NONE) is not Errors.NONE:
             raise ValueError(f"broker {broker.id} is not registered")
 
     # The methods from here are about time.

@@ -5,11 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from kafka_unclean_recovery.emulator.error_codes import (
-    LEADER_NOT_AVAILABLE,
-    LISTENER_NOT_FOUND,
-    NONE,
-)
+from kafka_unclean_recovery.kafka_names import Errors
 from kafka_unclean_recovery.kraft_rules.records import NO_LEADER, Ids
 from kafka_unclean_recovery.kraft_rules.state import State, Topic
 
@@ -25,9 +21,9 @@ def partition_fields(
     hidden = partition.leader in unlisted and partition.leader not in offline_replicas(
         state, topic, number
     )
-    no_leader = LISTENER_NOT_FOUND if hidden else LEADER_NOT_AVAILABLE
+    no_leader = Errors.LISTENER_NOT_FOUND if hidden else Errors.LEADER_NOT_AVAILABLE
     return {
-        "error_code": no_leader if leader == NO_LEADER else NONE,
+        "error_code": no_leader if leader == NO_LEADER else Errors.NONE,
         "partition_index": number,
         "leader_id": leader,
         "leader_epoch": partition.leader_epoch,

@@ -1,2 +1,2 @@
 """This package is a reference controller: it has each of Kafka's rules of leadership once, and says
-where the rule comes from. It imports nothing of ours."""
+where the rule comes from. It imports only Kafka's names."""

@@ -6,13 +6,13 @@ here: the last member stays in the ISR of a partition without ELR because nothin
 
 from __future__ import annotations
 
+from kafka_unclean_recovery.kafka_names import Errors
 from kafka_unclean_recovery.kraft_rules.events import (
     UNKNOWN_BROKER_EPOCH,
     AlterPartition,
     AlterPartitionResponse,
     AlterPartitions,
     AlterPartitionsResponse,
-    Errors,
 )
 from kafka_unclean_recovery.kraft_rules.partition import PartitionRegistration, merge
 from kafka_unclean_recovery.kraft_rules.partition_change import Proposal

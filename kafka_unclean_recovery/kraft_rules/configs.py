@@ -8,11 +8,15 @@ later.
 
 from __future__ import annotations
 
+from kafka_unclean_recovery.kafka_names import (
+    MIN_INSYNC_REPLICAS,
+    UNCLEAN_LEADER_ELECTION_ENABLE,
+    Errors,
+)
 from kafka_unclean_recovery.kraft_rules.events import (
     AlterBrokerConfig,
     AlterClusterConfig,
     AlterTopicConfig,
-    Errors,
     Response,
 )
 from kafka_unclean_recovery.kraft_rules.records import (
@@ -25,8 +29,6 @@ from kafka_unclean_recovery.kraft_rules.records import (
 from kafka_unclean_recovery.kraft_rules.recovery import Strategy, strategy_named
 from kafka_unclean_recovery.kraft_rules.state import (
     DEFAULTS,
-    MIN_INSYNC_REPLICAS,
-    UNCLEAN_LEADER_ELECTION_ENABLE,
     UNCLEAN_RECOVERY_MANAGER_ENABLED,
     UNCLEAN_RECOVERY_STRATEGY,
     UNCLEAN_RECOVERY_TIMEOUT_MS,

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from kafka_unclean_recovery.kafka_names import Errors
 from kafka_unclean_recovery.kraft_rules.events import (
     BalanceLeaders,
     ElectionType,
     ElectLeaders,
     ElectLeadersResponse,
     ElectUncleanLeaders,
-    Errors,
     Response,
 )
 from kafka_unclean_recovery.kraft_rules.partition_change import Election, Proposal

@@ -7,11 +7,11 @@ is formatted with, and 3.9.1 goes down to 3.7, in which the version decides noth
 
 from __future__ import annotations
 
+from kafka_unclean_recovery.kafka_names import MIN_INSYNC_REPLICAS, Errors
 from kafka_unclean_recovery.kraft_rules.events import (
     SAFE_DOWNGRADE,
     UNSAFE_DOWNGRADE,
     UPGRADE,
-    Errors,
     Response,
     UpdateElrVersion,
 )
@@ -20,7 +20,7 @@ from kafka_unclean_recovery.kraft_rules.records import (
     FeatureLevelRecord,
     Record,
 )
-from kafka_unclean_recovery.kraft_rules.state import DEFAULTS, MIN_INSYNC_REPLICAS, State
+from kafka_unclean_recovery.kraft_rules.state import DEFAULTS, State
 
 
 def update_elr_version(state: State, event: UpdateElrVersion) -> tuple[list[Record], Response]:

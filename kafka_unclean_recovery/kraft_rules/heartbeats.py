@@ -5,11 +5,8 @@ from __future__ import annotations
 
 from enum import Enum
 
-from kafka_unclean_recovery.kraft_rules.events import (
-    Errors,
-    Heartbeat,
-    HeartbeatResponse,
-)
+from kafka_unclean_recovery.kafka_names import Errors
+from kafka_unclean_recovery.kraft_rules.events import Heartbeat, HeartbeatResponse
 from kafka_unclean_recovery.kraft_rules.log_dirs import directories_offline
 from kafka_unclean_recovery.kraft_rules.records import (
     IN_MEMORY,

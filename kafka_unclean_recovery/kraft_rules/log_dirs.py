@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from kafka_unclean_recovery.kraft_rules.events import (
-    AssignReplicaToDir,
-    Errors,
-    Heartbeat,
-    Response,
-)
+from kafka_unclean_recovery.kafka_names import Errors
+from kafka_unclean_recovery.kraft_rules.events import AssignReplicaToDir, Heartbeat, Response
 from kafka_unclean_recovery.kraft_rules.partition_change import Proposal
 from kafka_unclean_recovery.kraft_rules.partition_updates import broker_leaves, proposed
 from kafka_unclean_recovery.kraft_rules.records import (

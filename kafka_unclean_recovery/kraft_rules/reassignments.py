@@ -3,11 +3,8 @@ alone (KIP-455)."""
 
 from __future__ import annotations
 
-from kafka_unclean_recovery.kraft_rules.events import (
-    AlterReassignment,
-    Errors,
-    Response,
-)
+from kafka_unclean_recovery.kafka_names import Errors
+from kafka_unclean_recovery.kraft_rules.events import AlterReassignment, Response
 from kafka_unclean_recovery.kraft_rules.partition import PartitionRegistration
 from kafka_unclean_recovery.kraft_rules.partition_change import Proposal, without
 from kafka_unclean_recovery.kraft_rules.partition_updates import (

@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
+from kafka_unclean_recovery.kafka_names import Errors
 from kafka_unclean_recovery.kraft_rules.events import (
     NO_PREVIOUS_REGISTRATION,
-    Errors,
     RegisterBroker,
     RegisterBrokerResponse,
     Response,

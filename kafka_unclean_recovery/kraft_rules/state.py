@@ -5,6 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from uuid import UUID
 
+from kafka_unclean_recovery.kafka_names import (
+    MIN_INSYNC_REPLICAS,
+    UNCLEAN_LEADER_ELECTION_ENABLE,
+)
 from kafka_unclean_recovery.kraft_rules.partition import PartitionRegistration
 from kafka_unclean_recovery.kraft_rules.partition_index import (
     BrokersToElrs,
@@ -18,9 +22,6 @@ from kafka_unclean_recovery.kraft_rules.recovery import (
 )
 from kafka_unclean_recovery.kraft_rules.releases import Release
 
-MIN_INSYNC_REPLICAS = "min.insync.replicas"
-UNCLEAN_LEADER_ELECTION_ENABLE = "unclean.leader.election.enable"
-ELR_VERSION = "eligible.leader.replicas.version"
 UNCLEAN_RECOVERY_STRATEGY = "unclean.recovery.strategy"
 UNCLEAN_RECOVERY_MANAGER_ENABLED = "unclean.recovery.manager.enabled"
 UNCLEAN_RECOVERY_TIMEOUT_MS = "unclean.recovery.timeout.ms"

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
+from kafka_unclean_recovery.kafka_names import Errors
 from kafka_unclean_recovery.kraft_rules.configs import clears_elr, valid_config
 from kafka_unclean_recovery.kraft_rules.events import (
     CreatePartitions,
     CreateTopic,
     DeleteTopic,
-    Errors,
     Response,
 )
 from kafka_unclean_recovery.kraft_rules.records import (

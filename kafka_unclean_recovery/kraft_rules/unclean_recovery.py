@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from kafka_unclean_recovery.kafka_names import Errors
 from kafka_unclean_recovery.kraft_rules.events import (
     ElectionType,
     ElectLeaders,
     ElectLeadersResponse,
-    Errors,
     RecoveryTimeout,
     ReplicaLogInfo,
     Response,

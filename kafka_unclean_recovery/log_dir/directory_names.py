@@ -11,10 +11,9 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
+from kafka_unclean_recovery.kafka_names import CLUSTER_METADATA_TOPIC
 from kafka_unclean_recovery.log_dir.small_files.text_lines import INT32_MAX, INT64_MAX
 from kafka_unclean_recovery.model import TopicPartition
-
-CLUSTER_METADATA_TOPIC = "__cluster_metadata"
 
 # A replica's directory has one of these names:
 #

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
+from kafka_unclean_recovery.kafka_names import METADATA_VERSION
 from kafka_unclean_recovery.log_dir.metadata.image import MetadataImage
 from kafka_unclean_recovery.log_dir.metadata.parting import Relation
 from kafka_unclean_recovery.log_dir.small_files.text_lines import INT32_MAX
@@ -33,7 +34,6 @@ _NOTHING = Heard()
 EPOCH_MARGIN = 1000
 """How far the new epoch lies above all that were seen: for elections among the lost controllers
 that no copy tells of."""
-METADATA_VERSION = "metadata.version"
 # The levels of metadata.version of 3.9 and of 4.0 to 4.4, on which the recovery was tried.
 TRIED_LEVELS = (21, *range(25, 34))
 _KRAFT_VERSIONS = (0, 1)

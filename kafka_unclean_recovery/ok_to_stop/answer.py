@@ -16,7 +16,7 @@ from kafka_unclean_recovery.documents.ok_to_stop import (
     PredictedJson,
     ScenarioJson,
 )
-from kafka_unclean_recovery.model import INTERNAL_TOPICS
+from kafka_unclean_recovery.kafka_names import INTERNAL_TOPICS
 from kafka_unclean_recovery.ok_to_stop.because import because
 from kafka_unclean_recovery.ok_to_stop.prediction import Leadership, Predicted, predict
 

@@ -16,6 +16,7 @@ from kafka_unclean_recovery.documents.observation import (
     ObservedPartitionJson,
     ObservedTopicJson,
 )
+from kafka_unclean_recovery.kafka_names import MIN_INSYNC_REPLICAS, UNCLEAN_LEADER_ELECTION_ENABLE
 from kafka_unclean_recovery.kraft_rules.events import (
     UNKNOWN_BROKER_EPOCH,
     Heartbeat,
@@ -40,11 +41,7 @@ from kafka_unclean_recovery.kraft_rules.releases import (
     Release,
 )
 from kafka_unclean_recovery.kraft_rules.replay import replay
-from kafka_unclean_recovery.kraft_rules.state import (
-    MIN_INSYNC_REPLICAS,
-    UNCLEAN_LEADER_ELECTION_ENABLE,
-    State,
-)
+from kafka_unclean_recovery.kraft_rules.state import State
 from kafka_unclean_recovery.model import TopicPartition
 
 _RULES = {"3.9": KAFKA_3_9_1, "4.3": KAFKA_4_3_1, "4.4": KAFKA_4_4_0}

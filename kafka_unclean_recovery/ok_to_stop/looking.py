@@ -18,12 +18,8 @@ from kafka_unclean_recovery.cluster.requests.describe import (
 )
 from kafka_unclean_recovery.cluster.requests.quorum_state import Quorum, describe_quorum
 from kafka_unclean_recovery.cluster.wire.connection import Connection
-from kafka_unclean_recovery.cluster.wire.error_codes import (
-    LISTENER_NOT_FOUND,
-    NONE,
-    UNKNOWN_TOPIC_OR_PARTITION,
-)
 from kafka_unclean_recovery.documents.observation import ObservationJson, VoterStateJson
+from kafka_unclean_recovery.kafka_names import Errors
 from kafka_unclean_recovery.model import Broker, Cluster, PartitionState, TopicPartition
 from kafka_unclean_recovery.ok_to_stop.observed import (
     Asked,
@@ -84,7 +80,7 @@ class Look:
         topics = tuple(
             observed_topic(topic, asked, unseen)
             for topic in asked.topics
-            if topic.error != UNKNOWN_TOPIC_OR_PARTITION
+            if topic.error != Errors.UNKNOWN_TOPIC_OR_PARTITION
         )
         finalized = (await self._nodes.any(budgets.READ.deadline())).finalized_features
         return ObservationJson(
@@ -102,7 +98,7 @@ class Look:
         cluster, listed = await self._current()
         controllers = self._reader.controllers
         live = list(cluster.brokers.values())
-        names = frozenset(topic.name for topic in listed if topic.error == NONE)
+        names = frozenset(topic.name for topic in listed if topic.error == Errors.NONE)
         visible = frozenset(topic.name for topic in listed)
         hidden, silent, voters, reassignments, seldom = await asyncio.gather(
             self._hidden_leaders(cluster, listed),
@@ -137,7 +133,7 @@ class Look:
             TopicPartition(topic.name, number)
             for topic in listed
             for number, error in topic.untold.items()
-            if error == LISTENER_NOT_FOUND
+            if error == Errors.LISTENER_NOT_FOUND
         }
         led = await answered(led_unseen(self._reader, cluster, _leaderless(listed), {}))
         self._untold(led, "whether brokers lead that are not listed is not known")

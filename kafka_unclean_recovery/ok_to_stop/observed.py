@@ -11,16 +11,17 @@ from kafka_unclean_recovery.cluster.requests.describe import (
     Topic,
     with_reassignment,
 )
-from kafka_unclean_recovery.cluster.wire.error_codes import LISTENER_NOT_FOUND, NONE, error_name
-from kafka_unclean_recovery.doctor.releases import ELR_VERSION
+from kafka_unclean_recovery.cluster.wire.error_codes import error_name
 from kafka_unclean_recovery.documents.observation import (
     ObservedBrokerJson,
     ObservedPartitionJson,
     ObservedTopicJson,
 )
-from kafka_unclean_recovery.kraft_rules.state import (
+from kafka_unclean_recovery.kafka_names import (
+    ELR_VERSION,
     MIN_INSYNC_REPLICAS,
     UNCLEAN_LEADER_ELECTION_ENABLE,
+    Errors,
 )
 from kafka_unclean_recovery.model import Cluster, PartitionState, TopicPartition
 from kafka_unclean_recovery.ok_to_stop.seldom import SOURCES, UNKNOWN, Seldom, number
@@ -122,9 +123,9 @@ def observed_topic(topic: Topic, asked: Asked, unseen: frozenset[int]) -> Observ
 
 
 def _problem(topic: Topic, min_isr: ConfigValue | None, unclean: ConfigValue | None) -> str | None:
-    if topic.error != NONE:
+    if topic.error != Errors.NONE:
         return f"{error_name(topic.error)}; grant Topic:DESCRIBE"
-    untold = [error for error in topic.untold.values() if error != LISTENER_NOT_FOUND]
+    untold = [error for error in topic.untold.values() if error != Errors.LISTENER_NOT_FOUND]
     if untold:
         return f"not all its partitions are told: {error_name(untold[0])}"
     if (lacking := _lacking(topic)) is not None:
@@ -143,7 +144,7 @@ def _lacking(topic: Topic) -> int | None:
 
 
 def _config_problem(key: str, found: ConfigValue | None) -> str:
-    why = "" if found is None or found.error == NONE else f" ({error_name(found.error)})"
+    why = "" if found is None or found.error == Errors.NONE else f" ({error_name(found.error)})"
     return f"{key} is not known{why}; grant Topic:DESCRIBE_CONFIGS"
 
 

@@ -16,14 +16,15 @@ from kafka_unclean_recovery.cluster.nodes import Nodes
 from kafka_unclean_recovery.cluster.requests.configs import ConfigSource, ConfigValue, topic_configs
 from kafka_unclean_recovery.cluster.requests.describe import RequestFailed
 from kafka_unclean_recovery.cluster.wire.connection import Connection
-from kafka_unclean_recovery.cluster.wire.error_codes import NONE
 from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed
 from kafka_unclean_recovery.deadline import Deadline
-from kafka_unclean_recovery.doctor.releases import METADATA_VERSION, release_of
 from kafka_unclean_recovery.documents.observation import BY_BROKER
-from kafka_unclean_recovery.kraft_rules.state import (
+from kafka_unclean_recovery.kafka_names import (
+    METADATA_VERSION,
     MIN_INSYNC_REPLICAS,
     UNCLEAN_LEADER_ELECTION_ENABLE,
+    Errors,
+    release_of,
 )
 from kafka_unclean_recovery.model import Broker
 from kafka_unclean_recovery.survey import budgets
@@ -104,7 +105,7 @@ async def _hidden(
 
 def number(found: ConfigValue | None) -> int | None:
     """Return the config as a number; None where it is none, or was not told."""
-    value = None if found is None or found.error != NONE else found.value
+    value = None if found is None or found.error != Errors.NONE else found.value
     return int(value) if value is not None and _NUMBER.fullmatch(value) else None
 
 
@@ -129,7 +130,7 @@ class _Asking:
         return await self._each(_known(kept), release, self._nodes.shared)
 
     async def configs(self, names: Iterable[str], key: str, kept: Configs) -> Configs:
-        known = {name: found for name, found in kept.items() if found.error == NONE}
+        known = {name: found for name, found in kept.items() if found.error == Errors.NONE}
         left = sorted(set(names) - known.keys())
         if not left:
             return known

@@ -5,12 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from kafka_unclean_recovery.model import (
-    INTERNAL_TOPICS,
-    PartitionPlan,
-    PartitionState,
-    TopicPartition,
-)
+from kafka_unclean_recovery.kafka_names import INTERNAL_TOPICS
+from kafka_unclean_recovery.model import PartitionPlan, PartitionState, TopicPartition
 
 # Each wave looks at so many times its own number of earlier partitions.
 _EARLIER = 2

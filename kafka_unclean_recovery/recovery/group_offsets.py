@@ -14,7 +14,6 @@ from dataclasses import dataclass, field, replace
 from kafka_unclean_recovery.cluster.config.client_config import ClientConfig
 from kafka_unclean_recovery.cluster.requests.describe import DESCRIBE, RequestFailed
 from kafka_unclean_recovery.cluster.requests.groups import (
-    OFFSETS_TOPIC,
     Committed,
     committed_to,
     list_by_kind,
@@ -28,14 +27,10 @@ from kafka_unclean_recovery.cluster.requests.share_groups import (
     share_reached,
 )
 from kafka_unclean_recovery.cluster.wire.connection import Connection
-from kafka_unclean_recovery.cluster.wire.error_codes import (
-    GROUP_AUTHORIZATION_FAILED,
-    NONE,
-    UNKNOWN_TOPIC_OR_PARTITION,
-    error_name,
-)
+from kafka_unclean_recovery.cluster.wire.error_codes import error_name
 from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed, NoBrokerReachable
 from kafka_unclean_recovery.deadline import Deadline
+from kafka_unclean_recovery.kafka_names import CONSUMER_OFFSETS, Errors
 from kafka_unclean_recovery.model import Broker, Commit, PartitionState, TopicPartition
 from kafka_unclean_recovery.survey.reading import Reader
 from kafka_unclean_recovery.wording import count_text
@@ -144,19 +139,19 @@ async def _ask_who_is_there(reader: Reader, heard: _Heard, deadline: Deadline) -
     why = "no answer in time"
     try:
         async with asyncio.timeout(deadline.remaining()):
-            (topic,) = await reader.topics([OFFSETS_TOPIC])
+            (topic,) = await reader.topics([CONSUMER_OFFSETS])
     except (TimeoutError, *_FAILURES) as error:
         why = str(error) or why
     else:
         # Kafka creates the topic with the first group.
-        if topic.error in (NONE, UNKNOWN_TOPIC_OR_PARTITION):
+        if topic.error in (Errors.NONE, Errors.UNKNOWN_TOPIC_OR_PARTITION):
             # The sentence is in the past tense: leaders may be elected before the report is read.
-            if which := without_leader(OFFSETS_TOPIC, topic.partitions):
+            if which := without_leader(CONSUMER_OFFSETS, topic.partitions):
                 had = f"{which} had no leader when groups were asked"
                 heard.unknown.append(f"{had}: groups that are on them are unknown")
             return
         why = error_name(topic.error)
-    heard.unknown.append(f"whether all of {OFFSETS_TOPIC} has leaders is unknown: {why}")
+    heard.unknown.append(f"whether all of {CONSUMER_OFFSETS} has leaders is unknown: {why}")
 
 
 async def _ask(
@@ -211,5 +206,5 @@ async def _ask_share_coordinators(
 
 def _refused(code: int, groups: list[str]) -> str:
     which = f"{count_text(len(groups), 'group')}, the first: {groups[0]}"
-    right = "; DESCRIBE on groups is needed" if code == GROUP_AUTHORIZATION_FAILED else ""
+    right = "; DESCRIBE on groups is needed" if code == Errors.GROUP_AUTHORIZATION_FAILED else ""
     return f"what groups committed is unknown of {which}: {error_name(code)}{right}"

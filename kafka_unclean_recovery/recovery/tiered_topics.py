@@ -10,13 +10,9 @@ import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 
 from kafka_unclean_recovery.cluster.requests.configs import ConfigValue
-from kafka_unclean_recovery.cluster.wire.error_codes import (
-    NONE,
-    UNAUTHORIZED,
-    UNKNOWN_TOPIC_OR_PARTITION,
-    error_name,
-)
-from kafka_unclean_recovery.model import REMOTE_LOG_METADATA, REMOTE_STORAGE, TIERED
+from kafka_unclean_recovery.cluster.wire.error_codes import UNAUTHORIZED, error_name
+from kafka_unclean_recovery.kafka_names import REMOTE_LOG_METADATA, REMOTE_STORAGE_ENABLE, Errors
+from kafka_unclean_recovery.model import TIERED
 from kafka_unclean_recovery.survey import budgets
 from kafka_unclean_recovery.survey.any_broker import FAILURES
 from kafka_unclean_recovery.survey.reading import Reader
@@ -34,7 +30,7 @@ async def tiered_topics(reader: Reader, topics: Sequence[str]) -> Mapping[str, s
     told: Mapping[str, ConfigValue] = {}
     try:
         async with asyncio.timeout(budgets.TIERED_TOPICS.seconds):
-            told = await reader.settings(topics, REMOTE_STORAGE)
+            told = await reader.settings(topics, REMOTE_STORAGE_ENABLE)
     except (TimeoutError, *FAILURES) as error:
         why = str(error) or why
     tiered = {name: TIERED for name in topics if name in told and told[name].value == "true"}
@@ -52,7 +48,7 @@ def not_read(topics: Iterable[str], why: str) -> Mapping[str, str]:
 
 
 def _may_be(why: str) -> str:
-    return f"whether its {REMOTE_STORAGE} is true is not known ({why})"
+    return f"whether its {REMOTE_STORAGE_ENABLE} is true is not known ({why})"
 
 
 def _why_untold(told: ConfigValue | None, why: str) -> str | None:
@@ -60,7 +56,7 @@ def _why_untold(told: ConfigValue | None, why: str) -> str | None:
     does not know the config, and reports no error."""
     if told is None:
         return why
-    if told.error == NONE:
+    if told.error == Errors.NONE:
         return None
     name = error_name(told.error)
     return f"{name}: {_GRANT}" if told.error in UNAUTHORIZED else name
@@ -72,4 +68,4 @@ async def _has_remote_storage(reader: Reader) -> bool:
         found = await reader.topics([REMOTE_LOG_METADATA])
     except FAILURES:
         return True
-    return any(topic.error != UNKNOWN_TOPIC_OR_PARTITION for topic in found)
+    return any(topic.error != Errors.UNKNOWN_TOPIC_OR_PARTITION for topic in found)

@@ -18,18 +18,14 @@ from kafka_unclean_recovery.cluster.requests.describe import (
     not_told,
     with_reassignment,
 )
-from kafka_unclean_recovery.cluster.wire.error_codes import (
-    NONE,
-    TOPIC_AUTHORIZATION_FAILED,
-    UNKNOWN_TOPIC_OR_PARTITION,
-    error_name,
-)
+from kafka_unclean_recovery.cluster.wire.error_codes import error_name
 from kafka_unclean_recovery.cluster.wire.errors import (
     ConnectionFailed,
     NoBrokerReachable,
     NoControllerReachable,
 )
 from kafka_unclean_recovery.deadline import Deadline
+from kafka_unclean_recovery.kafka_names import Errors
 from kafka_unclean_recovery.model import Cluster, PartitionState, TopicPartition
 from kafka_unclean_recovery.planning.dead_leaders import dead_leaders_text, led_by_the_dead
 from kafka_unclean_recovery.survey import budgets
@@ -258,7 +254,9 @@ class Views:
             )
 
     def _check_read(self, topics: Iterable[Topic]) -> None:
-        names = [t.name for t in topics if t.error == NONE and READ not in t.authorized_operations]
+        names = [
+            t.name for t in topics if t.error == Errors.NONE and READ not in t.authorized_operations
+        ]
         if names:
             self._problem(
                 f"this user lacks READ on {some_topics(names)}: how far the replicas go can't be"
@@ -316,13 +314,13 @@ def _select(
 
 
 def _why_missing(tp: TopicPartition, errors: Mapping[str, int]) -> str:
-    code = errors.get(tp.topic, UNKNOWN_TOPIC_OR_PARTITION)
-    if code == NONE and str(tp) in errors:
+    code = errors.get(tp.topic, Errors.UNKNOWN_TOPIC_OR_PARTITION)
+    if code == Errors.NONE and str(tp) in errors:
         return f"partition {tp}: {error_name(errors[str(tp)])}"
-    if code == NONE:
+    if code == Errors.NONE:
         return f"topic {tp.topic} has no partition {tp.partition}"
-    if code == UNKNOWN_TOPIC_OR_PARTITION:
+    if code == Errors.UNKNOWN_TOPIC_OR_PARTITION:
         return f"topic {tp.topic} does not exist"
-    if code == TOPIC_AUTHORIZATION_FAILED:
+    if code == Errors.TOPIC_AUTHORIZATION_FAILED:
         return f"topic {tp.topic} does not exist, or this user may not describe it"
     return f"topic {tp.topic}: {error_name(code)}"

@@ -31,13 +31,14 @@ from kafka_unclean_recovery.cluster.requests.quorum_state import Quorum, led_quo
 from kafka_unclean_recovery.cluster.wire.bootstrap import parse_bootstrap
 from kafka_unclean_recovery.cluster.wire.connection import Connection
 from kafka_unclean_recovery.cluster.wire.dial import address_text
-from kafka_unclean_recovery.cluster.wire.error_codes import LISTENER_NOT_FOUND, NONE, UNAUTHORIZED
+from kafka_unclean_recovery.cluster.wire.error_codes import UNAUTHORIZED
 from kafka_unclean_recovery.cluster.wire.errors import (
     ConnectionFailed,
     NoBrokerReachable,
     NoControllerReachable,
 )
 from kafka_unclean_recovery.deadline import Clock, Deadline
+from kafka_unclean_recovery.kafka_names import UNCLEAN_LEADER_ELECTION_ENABLE, Errors
 from kafka_unclean_recovery.model import Cluster, PartitionState, TopicPartition
 from kafka_unclean_recovery.survey import budgets
 from kafka_unclean_recovery.survey.any_broker import (
@@ -52,8 +53,6 @@ from kafka_unclean_recovery.survey.any_broker import (
 from kafka_unclean_recovery.survey.currency import Behind, Controllers, Currency
 
 T = TypeVar("T")
-
-_UNCLEAN = "unclean.leader.election.enable"
 
 
 class Reader:
@@ -116,7 +115,7 @@ class Reader:
             TopicPartition(topic.name, number)
             for topic in await self._read(read)
             for number, error in topic.untold.items()
-            if error == LISTENER_NOT_FOUND
+            if error == Errors.LISTENER_NOT_FOUND
         )
 
     async def partitions(
@@ -259,13 +258,13 @@ class Reader:
         as a broker answers in a moment."""
         try:
             async with asyncio.timeout(budgets.UNCLEAN_ELECTIONS.seconds):
-                found = await self.settings(topics, _UNCLEAN)
+                found = await self.settings(topics, UNCLEAN_LEADER_ELECTION_ENABLE)
         except (TimeoutError, *FAILURES):
             return {}
         return {
             topic: told
             for topic, told in found.items()
-            if told.error == NONE and told.value is not None
+            if told.error == Errors.NONE and told.value is not None
         }
 
     async def settings(self, topics: Sequence[str], key: str) -> Mapping[str, ConfigValue]:

@@ -19,11 +19,12 @@ from kafka_unclean_recovery.cluster.requests.controller_requests import (
     left_out,
 )
 from kafka_unclean_recovery.cluster.requests.describe import Described, RequestFailed
-from kafka_unclean_recovery.cluster.wire.error_codes import ELECTION_NOT_NEEDED, NONE, error_name
+from kafka_unclean_recovery.cluster.wire.error_codes import error_name
 from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed, NoBrokerReachable
 from kafka_unclean_recovery.deadline import Clock, Deadline
 from kafka_unclean_recovery.documents.journal_lines import JournalError, outcome_fields
 from kafka_unclean_recovery.files.journal import Journal
+from kafka_unclean_recovery.kafka_names import Errors
 from kafka_unclean_recovery.model import (
     Outcome,
     OutcomeKind,
@@ -330,13 +331,13 @@ def all_in_doubt(partitions: Iterable[TopicPartition], reason: str) -> Outcomes:
 
 
 def errors(answers: Mapping[TopicPartition, Answer]) -> dict[TopicPartition, Answer]:
-    return {tp: answer for tp, answer in answers.items() if answer.error != NONE}
+    return {tp: answer for tp, answer in answers.items() if answer.error != Errors.NONE}
 
 
 def failures(answers: Mapping[TopicPartition, Answer]) -> dict[TopicPartition, Answer]:
     """Return the answers that are failures. An election that was not needed is no failure: reading
     back tells who leads."""
-    return {tp: a for tp, a in errors(answers).items() if a.error != ELECTION_NOT_NEEDED}
+    return {tp: a for tp, a in errors(answers).items() if a.error != Errors.ELECTION_NOT_NEEDED}
 
 
 def sentence(answer: Answer) -> str:

@@ -16,9 +16,10 @@ from kafka_unclean_recovery.cluster.requests.controller_requests import (
     left_out,
 )
 from kafka_unclean_recovery.cluster.requests.describe import Described, RequestFailed
-from kafka_unclean_recovery.cluster.wire.error_codes import NONE, error_name
+from kafka_unclean_recovery.cluster.wire.error_codes import error_name
 from kafka_unclean_recovery.documents.journal_lines import Reordered
 from kafka_unclean_recovery.files.journal import Journal
+from kafka_unclean_recovery.kafka_names import Errors
 from kafka_unclean_recovery.model import PartitionState, TopicPartition
 from kafka_unclean_recovery.transport.gate import LookTooOld
 from kafka_unclean_recovery.transport.order_standing import landed
@@ -77,7 +78,7 @@ async def _cancelled(
         controller.unsure(answer.error)
         why = answer.message or error_name(answer.error)
         refused = f"could not be cancelled ({why}): {_BY_HAND}"
-        told[tp] = "was cancelled" if answer.error == NONE else refused
+        told[tp] = "was cancelled" if answer.error == Errors.NONE else refused
     return told
 
 

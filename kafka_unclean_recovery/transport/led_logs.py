@@ -20,14 +20,10 @@ from kafka_unclean_recovery.cluster.requests.replica_probe import (
     epoch_ends,
 )
 from kafka_unclean_recovery.cluster.wire.connection import Connection
-from kafka_unclean_recovery.cluster.wire.error_codes import (
-    NONE,
-    OFFSET_OUT_OF_RANGE,
-    PASSING,
-    error_name,
-)
+from kafka_unclean_recovery.cluster.wire.error_codes import PASSING, error_name
 from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed
 from kafka_unclean_recovery.deadline import Deadline
+from kafka_unclean_recovery.kafka_names import Errors
 from kafka_unclean_recovery.model import Broker, TopicPartition
 from kafka_unclean_recovery.transport.list_offsets import BATCH
 
@@ -101,7 +97,7 @@ async def _ask_all(
         passing = False
         for tp, epoch in asking.items():
             answer = answers.get(tp)
-            if answer is not None and answer.error == NONE and answer.epoch != NO_EPOCH:
+            if answer is not None and answer.error == Errors.NONE and answer.epoch != NO_EPOCH:
                 told[tp][epoch] = answer.epoch, answer.end_offset
             elif answer is not None and _may_pass(answer) and not patience.expired:
                 passing = True
@@ -124,13 +120,13 @@ async def _not_leading_yet(
     unknown = {
         tp: epoch
         for tp, epoch in asking.items()
-        if tp in answers and answers[tp].error == OFFSET_OUT_OF_RANGE
+        if tp in answers and answers[tp].error == Errors.OFFSET_OUT_OF_RANGE
     }
     ends = await end_offsets(connection, list(unknown), deadline) if unknown else {}
     return {
-        tp: EpochEnd(NONE, unknown[tp], end.log_end_offset, _UNKNOWN, _UNKNOWN)
+        tp: EpochEnd(Errors.NONE, unknown[tp], end.log_end_offset, _UNKNOWN, _UNKNOWN)
         for tp, end in ends.items()
-        if end.error == NONE
+        if end.error == Errors.NONE
     }
 
 
@@ -149,12 +145,12 @@ def _questions(
 def _may_pass(answer: EpochEnd) -> bool:
     """Return True for an answer of a broker that has not become the leader yet: it does not know an
     epoch as new."""
-    return answer.error in PASSING or answer.error == OFFSET_OUT_OF_RANGE
+    return answer.error in PASSING or answer.error == Errors.OFFSET_OUT_OF_RANGE
 
 
 def _problem(answer: EpochEnd | None) -> str:
     if answer is None:
         return NOT_ANSWERED
-    if answer.error == NONE:
+    if answer.error == Errors.NONE:
         return "the broker compares no leader epochs"
     return error_name(answer.error)

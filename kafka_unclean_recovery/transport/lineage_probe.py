@@ -23,7 +23,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from kafka_unclean_recovery.cluster.requests.replica_probe import NO_EPOCH, EpochEnd
-from kafka_unclean_recovery.cluster.wire.error_codes import NONE, OFFSET_OUT_OF_RANGE, error_name
+from kafka_unclean_recovery.cluster.wire.error_codes import error_name
+from kafka_unclean_recovery.kafka_names import Errors
 from kafka_unclean_recovery.model import EpochLineage, EpochSpan
 
 
@@ -38,7 +39,7 @@ class LineageProbe:
     leader_epoch: int
     ask: int | None = None
     problem: str | None = None
-    error: int = NONE
+    error: int = Errors.NONE
     high_watermark: int | None = None
     log_start_offset: int | None = None
     _known: int | None = None
@@ -63,10 +64,10 @@ class LineageProbe:
         asked = self.ask
         assert asked is not None
         self.ask = None
-        if answer.error == OFFSET_OUT_OF_RANGE and not self._ends:
+        if answer.error == Errors.OFFSET_OUT_OF_RANGE and not self._ends:
             self._refused = asked
             self._look_for_newest()
-        elif answer.error != NONE:
+        elif answer.error != Errors.NONE:
             self.error, self.problem = answer.error, error_name(answer.error)
         elif answer.epoch == NO_EPOCH:
             self._without_epoch(asked, answer)

@@ -15,8 +15,9 @@ from kafka_unclean_recovery.cluster.requests.replica_probe import (
     end_offsets,
 )
 from kafka_unclean_recovery.cluster.wire.connection import Connection
-from kafka_unclean_recovery.cluster.wire.error_codes import NONE, PASSING, error_name
+from kafka_unclean_recovery.cluster.wire.error_codes import PASSING, error_name
 from kafka_unclean_recovery.deadline import Deadline
+from kafka_unclean_recovery.kafka_names import Errors
 from kafka_unclean_recovery.model import Broker, PartitionState, ReplicaLog, TopicPartition
 from kafka_unclean_recovery.transport.lineage_probe import LineageProbe
 from kafka_unclean_recovery.transport.read_lineages import known_offset, read_lineages
@@ -83,7 +84,7 @@ async def _ask(
     probes = {
         tp: LineageProbe(end.log_end_offset, by_partition[tp].leader_epoch)
         for tp, end in ends.items()
-        if end.error == NONE and tp in by_partition
+        if end.error == Errors.NONE and tp in by_partition
     }
     await read_lineages(connection, probes, deadline)
     logs = {tp: _log(broker, ends.get(tp), probes.get(tp)) for tp in by_partition}
@@ -95,7 +96,7 @@ async def _ask(
 def _end(broker: int, end: EndOffset | None) -> ReplicaLog:
     if end is None:
         return ReplicaLog(broker, live=True, source=SOURCE, problem=NOT_ANSWERED)
-    if end.error != NONE:
+    if end.error != Errors.NONE:
         return ReplicaLog(broker, live=True, source=SOURCE, problem=error_name(end.error))
     return ReplicaLog(broker, live=True, source=SOURCE, log_end_offset=end.log_end_offset)
 

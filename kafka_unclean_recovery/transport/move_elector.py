@@ -14,9 +14,9 @@ from dataclasses import replace
 from typing import Any
 
 from kafka_unclean_recovery.cluster.requests.controller_requests import Answer
-from kafka_unclean_recovery.cluster.wire.error_codes import NONE
 from kafka_unclean_recovery.documents.journal import Event
 from kafka_unclean_recovery.documents.journal_lines import JournalError, Reordered
+from kafka_unclean_recovery.kafka_names import Errors
 from kafka_unclean_recovery.model import (
     Move,
     MoveKind,
@@ -199,7 +199,7 @@ class MoveElector:
 
     async def _elect(self, wanted: Sequence[TopicPartition]) -> Said:
         answers = await elect_uncleanly(self._means, wanted)
-        self._elected |= {tp for tp, answer in answers.items() if answer.error == NONE}
+        self._elected |= {tp for tp, answer in answers.items() if answer.error == Errors.NONE}
         return why_not_elected(self._means.controller, answers)
 
     async def conclude(self, carried: Carried, said: Said) -> Elections:

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from kafka_unclean_recovery.cluster.requests.asking import Portion
 from kafka_unclean_recovery.cluster.requests.replica_probe import epoch_ends, watermarks
 from kafka_unclean_recovery.cluster.wire.connection import Connection
-from kafka_unclean_recovery.cluster.wire.error_codes import NONE, error_name
+from kafka_unclean_recovery.cluster.wire.error_codes import error_name
 from kafka_unclean_recovery.deadline import Deadline
+from kafka_unclean_recovery.kafka_names import Errors
 from kafka_unclean_recovery.model import TopicPartition
 from kafka_unclean_recovery.transport.lineage_probe import LineageProbe
 
@@ -55,7 +56,7 @@ async def _read_headers(
     headers = await watermarks(connection, silent, deadline, portion) if silent else {}
     for tp, header in headers.items():
         probe = probes[tp]
-        if header.error == NONE:
+        if header.error == Errors.NONE:
             probe.high_watermark = header.high_watermark
             probe.log_start_offset = known_offset(header.log_start_offset)
         else:

@@ -27,15 +27,10 @@ from kafka_unclean_recovery.cluster.requests.replica_log_info import (
     unspoken,
 )
 from kafka_unclean_recovery.cluster.wire.connection import Connection
-from kafka_unclean_recovery.cluster.wire.error_codes import (
-    NONE,
-    PASSING,
-    TOPIC_AUTHORIZATION_FAILED,
-    error_name,
-    is_assigned,
-)
+from kafka_unclean_recovery.cluster.wire.error_codes import PASSING, error_name, is_assigned
 from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed, FailureKind
 from kafka_unclean_recovery.deadline import Deadline
+from kafka_unclean_recovery.kafka_names import Errors
 from kafka_unclean_recovery.mechanisms import Dialect
 from kafka_unclean_recovery.model import Broker, PartitionState, ReplicaLog, TopicPartition
 from kafka_unclean_recovery.transport.lineage_probe import LineageProbe
@@ -185,7 +180,7 @@ def _may_change(
 ) -> bool:
     if info is None:
         return True
-    if info.error != NONE:
+    if info.error != Errors.NONE:
         return info.error in PASSING
     return info.current_leader_epoch < state.leader_epoch or _older(epoch, newest)
 
@@ -204,7 +199,7 @@ def _not_spoken(connection: Connection, dialect: Dialect) -> str:
 def _told(log: ReplicaLog, state: PartitionState, info: LogInfo | None) -> ReplicaLog:
     if info is None:
         return replace(log, problem=NOT_ANSWERED)
-    if info.error != NONE:
+    if info.error != Errors.NONE:
         words = f" ({info.message})" if info.message else ""
         return replace(log, problem=error_name(info.error) + words)
     if info.log_end_offset < 0:
@@ -268,7 +263,7 @@ async def _why_unread(
 
 def _with_lineage(log: ReplicaLog, probe: LineageProbe, why: str | None) -> ReplicaLog:
     """Return the log with the probe's results. why: the reason, if the probe may be unfinished."""
-    if probe.error == TOPIC_AUTHORIZATION_FAILED:
+    if probe.error == Errors.TOPIC_AUTHORIZATION_FAILED:
         return _unprobed(log, error_name(probe.error))
     if probe.problem is not None:
         return replace(log, problem=probe.problem)

@@ -17,10 +17,11 @@ from kafka_unclean_recovery.cluster.requests.controller_requests import (
     left_out,
 )
 from kafka_unclean_recovery.cluster.requests.describe import Described, RequestFailed
-from kafka_unclean_recovery.cluster.wire.error_codes import NONE, UNSURE, error_name
+from kafka_unclean_recovery.cluster.wire.error_codes import UNSURE, error_name
 from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed, NoBrokerReachable
 from kafka_unclean_recovery.documents.journal_lines import JournalError, Reordered
 from kafka_unclean_recovery.files.journal import Journal
+from kafka_unclean_recovery.kafka_names import Errors
 from kafka_unclean_recovery.model import TopicPartition
 from kafka_unclean_recovery.survey.currency import Behind
 from kafka_unclean_recovery.survey.reading import Reader
@@ -116,7 +117,7 @@ class ReplicaOrder:
         except (RequestFailed, NotSent, JournalError):
             self.maybe_written = before
             raise
-        refused = {tp for tp, a in answers.items() if a.error not in (NONE, *UNSURE)}
+        refused = {tp for tp, a in answers.items() if a.error not in (Errors.NONE, *UNSURE)}
         self.maybe_written -= refused - before
         return left_out(orders) | {tp: answers[tp] for tp in orders if tp in answers}
 
@@ -173,7 +174,9 @@ class ReplicaOrder:
             except RequestFailed as error:
                 return PutBack(str(error), failed, alone, gone)
             open_ = [a for a in answers.values() if self._controller.unsure(a.error)]
-            failed = {tp: _why(answer) for tp, answer in answers.items() if answer.error != NONE}
+            failed = {
+                tp: _why(answer) for tp, answer in answers.items() if answer.error != Errors.NONE
+            }
             if open_:
                 unsure = error_name(open_[0].error)
             elif not any(answer.left_out for answer in answers.values()):

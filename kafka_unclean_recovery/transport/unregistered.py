@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Container, Mapping, Sequence
 from typing import Any
 
 from kafka_unclean_recovery.cluster.requests.controller_requests import Answer
-from kafka_unclean_recovery.cluster.wire.error_codes import INVALID_REPLICA_ASSIGNMENT
+from kafka_unclean_recovery.kafka_names import Errors
 from kafka_unclean_recovery.model import TopicPartition
 from kafka_unclean_recovery.transport.electing import Carried, sentence
 from kafka_unclean_recovery.transport.observe_again import Election
@@ -58,7 +58,7 @@ def _consented(election: Election, answer: Answer) -> int | None:
 
 def _named(answer: Answer) -> int | None:
     found = _NOT_REGISTERED.search(answer.message or "")
-    if found is None or answer.error != INVALID_REPLICA_ASSIGNMENT:
+    if found is None or answer.error != Errors.INVALID_REPLICA_ASSIGNMENT:
         return None
     return int(found[1])
 

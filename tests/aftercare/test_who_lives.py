@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from kafka_unclean_recovery.cluster.wire.error_codes import CLUSTER_AUTHORIZATION_FAILED
 from kafka_unclean_recovery.emulator import Cluster, Options
 from kafka_unclean_recovery.emulator.listener.intercepts import Fail
+from kafka_unclean_recovery.kafka_names import Errors
 from tests.real.cli import Cli, Finished
 
 LEADER, LATE, OTHER = 1, 2, 3
@@ -112,7 +112,9 @@ def test_what_a_broker_says_that_may_be_another_one_is_not_over(
 def test_what_nothing_proves_of_who_answered_is_not_over(cluster: Cluster, tmp_path: Path) -> None:
     cluster.start(LATE)
     cluster.wait_until(lambda emulation: set(_isr(emulation)) == {LEADER, LATE})
-    cluster.intercept("DescribeConfigs", Fail(CLUSTER_AUTHORIZATION_FAILED), broker=LEADER, times=9)
+    cluster.intercept(
+        "DescribeConfigs", Fail(Errors.CLUSTER_AUTHORIZATION_FAILED), broker=LEADER, times=9
+    )
     done = _aftercare(cluster, tmp_path, "--topics", "orders")
     (sentence,) = json.loads(done.stdout)["unknown"]
     assert sentence.startswith(f"nothing proves that broker {LEADER} answered")

@@ -13,12 +13,12 @@ from typing import Any
 
 import pytest
 
-from kafka_unclean_recovery.cluster.wire.error_codes import CLUSTER_AUTHORIZATION_FAILED
 from kafka_unclean_recovery.emulator import Cluster, Options, Security
 from kafka_unclean_recovery.emulator.control.status import partition_status
 from kafka_unclean_recovery.emulator.emulation import Emulation
 from kafka_unclean_recovery.emulator.faults import STOPPED
 from kafka_unclean_recovery.emulator.listener.intercepts import Fail
+from kafka_unclean_recovery.kafka_names import Errors
 from tests.cli.in_process import RECOVERY, Done, invoke
 from tests.schemas import validated
 
@@ -157,7 +157,9 @@ def test_a_broker_that_runs_without_our_listener_is_not_foretold(
 def test_by_what_another_broker_may_have_said_nothing_is_foretold(
     cluster: Cluster, tmp_path: Path
 ) -> None:
-    cluster.intercept("DescribeConfigs", Fail(CLUSTER_AUTHORIZATION_FAILED), broker=OTHER, times=99)
+    cluster.intercept(
+        "DescribeConfigs", Fail(Errors.CLUSTER_AUTHORIZATION_FAILED), broker=OTHER, times=99
+    )
     document, done = _foretold(cluster, tmp_path, *_live(cluster), "--topics", "orders")
     assert (done.code, _effects(document)) == (4, {"orders": ("unknown", None)})
     (row,) = document["partitions"]

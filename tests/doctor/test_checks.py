@@ -9,6 +9,7 @@ import pytest
 
 from kafka_unclean_recovery.cluster.requests.configs import ConfigSource, ConfigValue
 from kafka_unclean_recovery.cluster.requests.log_dirs import LogDir
+from kafka_unclean_recovery.doctor.brokers import TESTED, known_bugs
 from kafka_unclean_recovery.doctor.check import Check, Status, worst
 from kafka_unclean_recovery.doctor.diagnosis import diagnose
 from kafka_unclean_recovery.doctor.facts import (
@@ -19,7 +20,7 @@ from kafka_unclean_recovery.doctor.facts import (
     Space,
     Spoken,
 )
-from kafka_unclean_recovery.doctor.releases import TESTED, known_bugs, release_of
+from kafka_unclean_recovery.kafka_names import release_of
 from kafka_unclean_recovery.mechanisms import Dialect, ElectionMethod
 from kafka_unclean_recovery.model import TopicPartition
 from kafka_unclean_recovery.survey.answer import Answer

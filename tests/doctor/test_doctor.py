@@ -16,14 +16,11 @@ from kafka.protocol.admin.topics import AlterPartitionReassignmentsRequest
 from kafka_unclean_recovery.cluster.wire.bootstrap import parse_bootstrap
 from kafka_unclean_recovery.emulator import Cluster, Options, Security
 from kafka_unclean_recovery.emulator.emulation import Settings
-from kafka_unclean_recovery.emulator.error_codes import (
-    CLUSTER_AUTHORIZATION_FAILED,
-    UNKNOWN_TOPIC_OR_PARTITION,
-)
 from kafka_unclean_recovery.emulator.faults import STOPPED
 from kafka_unclean_recovery.emulator.listener.intercepts import Fail, NoAnswer, Seen
 from kafka_unclean_recovery.files.journal import Journal
 from kafka_unclean_recovery.files.state_directory import state_directory
+from kafka_unclean_recovery.kafka_names import Errors
 from kafka_unclean_recovery.mechanisms import Dialect
 from tests.cli.in_process import RECOVERY, invoke
 from tests.fidelity.wire import Wire
@@ -121,7 +118,7 @@ def test_an_address_that_leads_to_another_broker_is_named(release: str) -> None:
 
 def test_the_right_that_would_prove_who_answers_is_named() -> None:
     with running(release="4.3.1") as cluster:
-        refuse = Fail(CLUSTER_AUTHORIZATION_FAILED)
+        refuse = Fail(Errors.CLUSTER_AUTHORIZATION_FAILED)
         cluster.intercept(
             "DescribeConfigs",
             lambda seen: refuse if _of_a_broker(seen) else None,
@@ -387,7 +384,7 @@ def test_a_request_that_is_never_answered_is_that_check_alone(cluster: Cluster) 
 
 def test_a_topic_that_was_made_meanwhile_is_not_taken_for_hidden(cluster: Cluster) -> None:
     # Once the topics are told as they were before there was one.
-    cluster.intercept("DescribeTopicPartitions", Fail(UNKNOWN_TOPIC_OR_PARTITION), times=1)
+    cluster.intercept("DescribeTopicPartitions", Fail(Errors.UNKNOWN_TOPIC_OR_PARTITION), times=1)
     done = doctor(cluster.bootstrap_servers)
     assert (done.code, done.statuses("hidden_topics")) == (0, ["ok"])
 

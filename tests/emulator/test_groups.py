@@ -17,13 +17,7 @@ from kafka_unclean_recovery.emulator.broker.groups import (
     sync,
     tick,
 )
-from kafka_unclean_recovery.emulator.error_codes import (
-    ILLEGAL_GENERATION,
-    INCONSISTENT_GROUP_PROTOCOL,
-    NONE,
-    REBALANCE_IN_PROGRESS,
-    UNKNOWN_MEMBER_ID,
-)
+from kafka_unclean_recovery.kafka_names import Errors
 
 SESSION, REBALANCE = 10.0, 60.0
 
@@ -55,23 +49,23 @@ def _stable(*members: str) -> Group:
 
 def test_the_first_member_leads_and_is_assigned_what_it_says() -> None:
     group = Group("g")
-    assert _enter(group, "a") == NONE
+    assert _enter(group, "a") == Errors.NONE
     assert (group.state, group.generation, group.leader, group.protocol) == (
         GroupState.COMPLETING_REBALANCE,
         1,
         "a",
         "range",
     )
-    assert sync(group, "a", {"a": b"all"}, 0.0) == NONE
+    assert sync(group, "a", {"a": b"all"}, 0.0) == Errors.NONE
     assert (group.state, group.members["a"].assignment) == (GroupState.STABLE, b"all")
 
 
 def test_a_generation_begins_when_every_member_has_joined_again() -> None:
     group = _stable("a")
-    assert _enter(group, "b") == NONE
+    assert _enter(group, "b") == Errors.NONE
     assert (group.state, group.generation) == (GroupState.PREPARING_REBALANCE, 1)
-    assert heartbeat(group, "a", 1.0) == REBALANCE_IN_PROGRESS
-    assert join(group, "a", _subscribed(), 1.0) == NONE
+    assert heartbeat(group, "a", 1.0) == Errors.REBALANCE_IN_PROGRESS
+    assert join(group, "a", _subscribed(), 1.0) == Errors.NONE
     assert (group.state, group.generation, group.leader) == (
         GroupState.COMPLETING_REBALANCE,
         2,
@@ -83,7 +77,7 @@ def test_followers_wait_until_the_leader_has_handed_out() -> None:
     group = Group("g", invited={"a": SESSION, "b": SESSION})
     join(group, "a", _subscribed(), 0.0)
     join(group, "b", _subscribed(), 0.0)
-    assert sync(group, "b", {}, 0.0) == NONE
+    assert sync(group, "b", {}, 0.0) == Errors.NONE
     assert group.state is GroupState.COMPLETING_REBALANCE
     sync(group, "a", {"b": b"mine"}, 0.0)
     assert (group.state, group.members["b"].assignment) == (GroupState.STABLE, b"mine")
@@ -96,7 +90,7 @@ def test_who_was_given_an_id_is_waited_for_until_it_lapses() -> None:
     assert group.state is GroupState.PREPARING_REBALANCE
     tick(group, SESSION + 1)
     assert (group.state, group.invited) == (GroupState.COMPLETING_REBALANCE, {})
-    assert join(group, "b", _subscribed(), SESSION + 1) == UNKNOWN_MEMBER_ID
+    assert join(group, "b", _subscribed(), SESSION + 1) == Errors.UNKNOWN_MEMBER_ID
 
 
 def test_a_member_that_does_not_join_again_in_time_is_given_up() -> None:
@@ -143,9 +137,9 @@ def test_who_waits_for_an_answer_is_not_silent() -> None:
 
 def test_the_last_one_leaves_an_empty_group_with_its_offsets() -> None:
     group = _stable("a")
-    assert leave(group, "a", 1.0) == NONE
+    assert leave(group, "a", 1.0) == Errors.NONE
     assert (group.state, group.generation) == (GroupState.EMPTY, 2)
-    assert leave(group, "a", 1.0) == UNKNOWN_MEMBER_ID
+    assert leave(group, "a", 1.0) == Errors.UNKNOWN_MEMBER_ID
 
 
 def test_the_protocol_is_the_first_choice_of_most_among_those_that_all_have() -> None:
@@ -165,7 +159,7 @@ def test_the_protocol_is_the_first_choice_of_most_among_those_that_all_have() ->
 )
 def test_who_does_not_fit_into_the_group_is_refused(wrong: Subscription) -> None:
     group = _stable("a")
-    assert _enter(group, "b", subscription=wrong) == INCONSISTENT_GROUP_PROTOCOL
+    assert _enter(group, "b", subscription=wrong) == Errors.INCONSISTENT_GROUP_PROTOCOL
     assert (group.state, set(group.members)) == (GroupState.STABLE, {"a"})
 
 
@@ -185,25 +179,25 @@ def test_a_changed_subscription_is_a_rebalance() -> None:
 
 def test_strangers_and_other_generations_are_refused() -> None:
     group = _stable("a")
-    assert refusal(group, "b", 1) == UNKNOWN_MEMBER_ID
-    assert refusal(group, "a", 0) == ILLEGAL_GENERATION
-    assert refusal(group, "a", 1) == NONE
+    assert refusal(group, "b", 1) == Errors.UNKNOWN_MEMBER_ID
+    assert refusal(group, "a", 0) == Errors.ILLEGAL_GENERATION
+    assert refusal(group, "a", 1) == Errors.NONE
 
 
 def test_a_sync_during_a_rebalance_is_to_join_again() -> None:
     group = _stable("a")
     _enter(group, "b")
-    assert sync(group, "a", {}, 0.0) == REBALANCE_IN_PROGRESS
+    assert sync(group, "a", {}, 0.0) == Errors.REBALANCE_IN_PROGRESS
 
 
 def test_who_may_commit_depends_on_the_group() -> None:
-    assert commit_refusal(Group("g"), "", NO_GENERATION) == NONE
+    assert commit_refusal(Group("g"), "", NO_GENERATION) == Errors.NONE
     group = _stable("a")
-    assert commit_refusal(group, "", NO_GENERATION) == UNKNOWN_MEMBER_ID
-    assert commit_refusal(group, "a", 1) == NONE
-    assert commit_refusal(group, "a", 2) == ILLEGAL_GENERATION
+    assert commit_refusal(group, "", NO_GENERATION) == Errors.UNKNOWN_MEMBER_ID
+    assert commit_refusal(group, "a", 1) == Errors.NONE
+    assert commit_refusal(group, "a", 2) == Errors.ILLEGAL_GENERATION
     _enter(group, "b")
     # What was read before the rebalance may still be committed while the others are awaited.
-    assert commit_refusal(group, "a", 1) == NONE
+    assert commit_refusal(group, "a", 1) == Errors.NONE
     join(group, "a", _subscribed(), 0.0)
-    assert commit_refusal(group, "a", 2) == REBALANCE_IN_PROGRESS
+    assert commit_refusal(group, "a", 2) == Errors.REBALANCE_IN_PROGRESS

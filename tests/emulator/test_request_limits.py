@@ -11,14 +11,8 @@ from kafka.protocol.admin.configs import IncrementalAlterConfigsRequest
 from kafka.protocol.admin.topics import CreateTopicsRequest, DescribeTopicPartitionsRequest
 
 from kafka_unclean_recovery.emulator import Cluster, Options
-from kafka_unclean_recovery.emulator.error_codes import (
-    INVALID_CONFIG,
-    INVALID_REQUEST,
-    NONE,
-    REQUEST_LIMIT_REACHED,
-    UNKNOWN_TOPIC_OR_PARTITION,
-)
 from kafka_unclean_recovery.emulator.listener.request_limits import PARTITION_LIMIT, partition_limit
+from kafka_unclean_recovery.kafka_names import Errors
 from kafka_unclean_recovery.kraft_rules.releases import KAFKA_4_3_1
 from kafka_unclean_recovery.kraft_rules.state import State
 from kafka_unclean_recovery.messages.elect_leaders import DESIGNATED, ElectLeadersRequest
@@ -90,9 +84,9 @@ def _alter(wire: Wire, value: str | None) -> int:
 
 @pytest.fixture
 def three_at_most(wire: Wire) -> Iterator[Wire]:
-    assert _alter(wire, "3") == NONE
+    assert _alter(wire, "3") == Errors.NONE
     yield wire
-    assert _alter(wire, None) == NONE
+    assert _alter(wire, None) == Errors.NONE
 
 
 def _in_pieces(size: int) -> list[list[tuple[str, int]]]:
@@ -133,7 +127,7 @@ def test_a_brokers_own_limit_comes_before_that_of_all() -> None:
 def test_a_limit_that_is_none_is_refused_and_the_old_one_stays(
     three_at_most: Wire, value: str
 ) -> None:
-    assert _alter(three_at_most, value) == INVALID_CONFIG
+    assert _alter(three_at_most, value) == Errors.INVALID_CONFIG
     assert len(_listed(_page(three_at_most))) == 3
 
 
@@ -142,8 +136,8 @@ def test_a_topic_that_is_not_there_counts_for_nothing_and_a_cursor_may_be_to_one
 ) -> None:
     answer = _page(wire, 1, topics=["b", "ab", "x"])
     assert [(t.name, t.error_code) for t in answer.topics] == [
-        ("ab", UNKNOWN_TOPIC_OR_PARTITION),
-        ("b", NONE),
+        ("ab", Errors.UNKNOWN_TOPIC_OR_PARTITION),
+        ("b", Errors.NONE),
     ]
     assert _next(answer) == ("x", 0)
 
@@ -154,8 +148,8 @@ def test_a_cursor_to_no_partition_of_the_topics_asked_for_is_an_invalid_request(
 ) -> None:
     answer = _page(wire, cursor=cursor, topics=["a", "c"])
     assert [(t.name, t.error_code) for t in answer.topics] == [
-        ("a", INVALID_REQUEST),
-        ("c", INVALID_REQUEST),
+        ("a", Errors.INVALID_REQUEST),
+        ("c", Errors.INVALID_REQUEST),
     ]
 
 
@@ -175,5 +169,5 @@ def test_no_more_than_a_thousand_leaders_are_elected_by_one_request_of_version_3
         for topic in answer.replica_election_results
         for result in topic.partition_result
     ]
-    served = [UNKNOWN_TOPIC_OR_PARTITION] * (1002 - beyond)
-    assert errors == served + [REQUEST_LIMIT_REACHED] * beyond
+    served = [Errors.UNKNOWN_TOPIC_OR_PARTITION] * (1002 - beyond)
+    assert errors == served + [Errors.REQUEST_LIMIT_REACHED] * beyond

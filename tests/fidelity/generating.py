@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from random import Random
 
+from kafka_unclean_recovery.kafka_names import MIN_INSYNC_REPLICAS
 from kafka_unclean_recovery.kraft_rules import events as ev
-from kafka_unclean_recovery.kraft_rules.state import MIN_INSYNC_REPLICAS
 from kafka_unclean_recovery.log_dir.metadata.image import TOPIC_RESOURCE, MetadataImage
 from tests.fidelity import random_brokers, random_partitions, random_topics
 from tests.fidelity.choosing import places

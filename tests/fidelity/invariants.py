@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from kafka_unclean_recovery.kraft_rules.state import MIN_INSYNC_REPLICAS
+from kafka_unclean_recovery.kafka_names import MIN_INSYNC_REPLICAS
 from kafka_unclean_recovery.log_dir.metadata.image import (
     BROKER_RESOURCE,
     TOPIC_RESOURCE,

@@ -5,12 +5,12 @@ from __future__ import annotations
 import uuid
 from random import Random
 
-from kafka_unclean_recovery.kraft_rules import events as ev
-from kafka_unclean_recovery.kraft_rules.state import (
+from kafka_unclean_recovery.kafka_names import (
     ELR_VERSION,
     MIN_INSYNC_REPLICAS,
     UNCLEAN_LEADER_ELECTION_ENABLE,
 )
+from kafka_unclean_recovery.kraft_rules import events as ev
 from kafka_unclean_recovery.log_dir.metadata.image import MetadataImage
 from tests.fidelity.choosing import BROKERS, NO_TOPIC, STRANGER, any_topic
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from kafka.protocol.admin.cluster import UpdateFeaturesRequest
 
+from kafka_unclean_recovery.kafka_names import Errors
 from kafka_unclean_recovery.kraft_rules import events as ev
 from kafka_unclean_recovery.log_dir.metadata.image import MetadataImage
 from tests.fidelity.metadata_tail import MetadataTail
@@ -46,11 +47,11 @@ class RealSide:
         response = self._wire.ask(make(sent, context), version)
         self._tail.catch_up()
         answer = read(response)
-        if ev.Errors.UNKNOWN_SERVER_ERROR in _errors(answer):
+        if Errors.UNKNOWN_SERVER_ERROR in _errors(answer):
             answer = FAILED
         return self._as_happened(sent), answer
 
-    def update_feature(self, name: str, level: int, upgrade_type: int) -> ev.Errors:
+    def update_feature(self, name: str, level: int, upgrade_type: int) -> Errors:
         """Update another feature than ELR, which no event stands for."""
         request = build(UpdateFeaturesRequest, update_feature(name, level, upgrade_type))
         response = self._wire.ask(request, 1)
@@ -94,7 +95,7 @@ class RealSide:
         return replace(event, topic_id=topic_ids.get(event.name, event.topic_id))
 
 
-def _errors(answer: ev.AnyResponse) -> Iterator[ev.Errors]:
+def _errors(answer: ev.AnyResponse) -> Iterator[Errors]:
     yield answer.error
     if isinstance(answer, ev.AlterPartitionResponse):
         yield answer.partition_error

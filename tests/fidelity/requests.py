@@ -21,8 +21,8 @@ from kafka.protocol.admin.topics import (
     ElectLeadersRequest,
 )
 
+from kafka_unclean_recovery.kafka_names import ELR_VERSION, Errors
 from kafka_unclean_recovery.kraft_rules import events as ev
-from kafka_unclean_recovery.kraft_rules.state import ELR_VERSION
 from tests.controller_messages.controller import (
     AlterPartitionRequest,
     AssignReplicasToDirsRequest,
@@ -189,7 +189,7 @@ def update_feature(name: str, level: int, upgrade_type: int) -> Fields:
 
 
 def _done(response: Any) -> ev.Response:
-    return ev.Response(ev.Errors(response.error_code))
+    return ev.Response(Errors(response.error_code))
 
 
 def _created(response: Any) -> ev.Response:
@@ -219,12 +219,12 @@ def _reassigned(response: Any) -> ev.Response:
 
 
 def _registered(response: Any) -> ev.RegisterBrokerResponse:
-    return ev.RegisterBrokerResponse(ev.Errors(response.error_code), response.broker_epoch)
+    return ev.RegisterBrokerResponse(Errors(response.error_code), response.broker_epoch)
 
 
 def _heard(response: Any) -> ev.HeartbeatResponse:
     return ev.HeartbeatResponse(
-        ev.Errors(response.error_code),
+        Errors(response.error_code),
         response.is_caught_up,
         response.is_fenced,
         response.should_shut_down,
@@ -233,18 +233,18 @@ def _heard(response: Any) -> ev.HeartbeatResponse:
 
 def _altered(response: Any) -> ev.AlterPartitionResponse:
     if response.error_code:
-        return ev.AlterPartitionResponse(ev.Errors(response.error_code))
+        return ev.AlterPartitionResponse(Errors(response.error_code))
     return _altered_partition(response.topics[0].partitions[0])
 
 
 def _all_altered(response: Any) -> ev.AlterPartitionsResponse:
     results = (_altered_partition(topic.partitions[0]) for topic in response.topics)
-    return ev.AlterPartitionsResponse(ev.Errors(response.error_code), tuple(results))
+    return ev.AlterPartitionsResponse(Errors(response.error_code), tuple(results))
 
 
 def _altered_partition(found: Any) -> ev.AlterPartitionResponse:
     return ev.AlterPartitionResponse(
-        partition_error=ev.Errors(found.error_code),
+        partition_error=Errors(found.error_code),
         leader=found.leader_id,
         leader_epoch=found.leader_epoch,
         isr=tuple(found.isr),
@@ -255,11 +255,11 @@ def _altered_partition(found: Any) -> ev.AlterPartitionResponse:
 
 def _elected(response: Any) -> ev.ElectLeadersResponse:
     results = (
-        (topic.topic, found.partition_id, ev.Errors(found.error_code))
+        (topic.topic, found.partition_id, Errors(found.error_code))
         for topic in response.replica_election_results
         for found in topic.partition_result
     )
-    return ev.ElectLeadersResponse(ev.Errors(response.error_code), tuple(sorted(results)))
+    return ev.ElectLeadersResponse(Errors(response.error_code), tuple(sorted(results)))
 
 
 def _sent_as(fields: Any, message: Any, version: int, read: Any) -> Sending:

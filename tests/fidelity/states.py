@@ -7,11 +7,11 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 from uuid import UUID
 
+from kafka_unclean_recovery.kafka_names import ELR_VERSION, Errors
 from kafka_unclean_recovery.kraft_rules import events as ev
-from kafka_unclean_recovery.kraft_rules.state import ELR_VERSION
 from kafka_unclean_recovery.log_dir.metadata.image import MetadataImage
 
-FAILED = ev.Response(ev.Errors.UNKNOWN_SERVER_ERROR)
+FAILED = ev.Response(Errors.UNKNOWN_SERVER_ERROR)
 """The answer of a controller that met with a bug of its own; what it says then does not count."""
 
 

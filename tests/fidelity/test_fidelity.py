@@ -9,11 +9,12 @@ from uuid import UUID
 
 import pytest
 
-from kafka_unclean_recovery.kraft_rules import events as ev
-from kafka_unclean_recovery.kraft_rules.state import (
+from kafka_unclean_recovery.kafka_names import (
     MIN_INSYNC_REPLICAS,
     UNCLEAN_LEADER_ELECTION_ENABLE,
+    Errors,
 )
+from kafka_unclean_recovery.kraft_rules import events as ev
 from tests.fidelity.choosing import log_dirs
 from tests.fidelity.comparing import first_difference
 from tests.fidelity.generating import Generator
@@ -84,7 +85,7 @@ def test_a_broker_that_is_unfenced_leads_again(version: str) -> None:
     with real_side(version) as real:
         real.happen(ev.RegisterBroker(1, UUID(int=7), -1, directory))
         _, unfenced = real.happen(ev.Heartbeat(1, 0, 0))
-        assert unfenced == ev.HeartbeatResponse(ev.Errors.NONE, True, False, False)
+        assert unfenced == ev.HeartbeatResponse(Errors.NONE, True, False, False)
         created, _ = real.happen(ev.CreateTopic("t", UUID(int=0), {0: (1,)}, {}))
         assert isinstance(created, ev.CreateTopic)
         assert real.image.topics == {created.topic_id: "t"}
@@ -104,8 +105,8 @@ def test_metadata_version_can_not_go_down(version: str) -> None:
         for kind in (ev.SAFE_DOWNGRADE, ev.UNSAFE_DOWNGRADE):
             for level in range(1, now):
                 error = real.update_feature("metadata.version", level, kind)
-                assert (level, error) == (level, ev.Errors.INVALID_UPDATE_VERSION)
-        assert real.update_feature("metadata.version", now, ev.SAFE_DOWNGRADE) is ev.Errors.NONE
+                assert (level, error) == (level, Errors.INVALID_UPDATE_VERSION)
+        assert real.update_feature("metadata.version", now, ev.SAFE_DOWNGRADE) is Errors.NONE
 
 
 @pytest.mark.parametrize("version", WITH_ELR)

@@ -9,9 +9,9 @@ from typing import Any, get_args
 
 import pytest
 
+from kafka_unclean_recovery.kafka_names import ELR_VERSION, Errors
+from kafka_unclean_recovery.kafka_names import MIN_INSYNC_REPLICAS as MIN_ISR
 from kafka_unclean_recovery.kraft_rules import events as ev
-from kafka_unclean_recovery.kraft_rules.state import ELR_VERSION
-from kafka_unclean_recovery.kraft_rules.state import MIN_INSYNC_REPLICAS as MIN_ISR
 from kafka_unclean_recovery.log_dir.metadata.image import (
     BrokerRegistration,
     MetadataImage,
@@ -185,7 +185,7 @@ class OurSide(Side):
         return next(self._answers)
 
 
-OK, REFUSED = ev.Response(), ev.Response(ev.Errors.INVALID_REQUEST)
+OK, REFUSED = ev.Response(), ev.Response(Errors.INVALID_REQUEST)
 OTHER_PARTITION = STATE._replace(partitions={("t", 0): altered(leader=-1)})
 OTHER_BROKER = STATE._replace(brokers={**STATE.brokers, 2: BrokerView(72, True, False)})
 EVENT = ev.DeleteTopic("t")

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from kafka_unclean_recovery.kafka_names import MIN_INSYNC_REPLICAS
 from kafka_unclean_recovery.kraft_rules.partition import PartitionRegistration
 from kafka_unclean_recovery.kraft_rules.records import NO_LEADER, TopicIdPartition
-from kafka_unclean_recovery.kraft_rules.state import MIN_INSYNC_REPLICAS, State, Topic
+from kafka_unclean_recovery.kraft_rules.state import State, Topic
 
 
 def check_invariants(state: State) -> None:

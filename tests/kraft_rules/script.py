@@ -32,6 +32,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from uuid import UUID
 
+from kafka_unclean_recovery.kafka_names import Errors
 from kafka_unclean_recovery.kraft_rules import events as ev
 from kafka_unclean_recovery.kraft_rules.machine import step
 from kafka_unclean_recovery.kraft_rules.partition import PartitionRegistration
@@ -99,7 +100,7 @@ def ids(text: str) -> Ids:
 
 
 def answer(response: ev.AnyResponse) -> str:
-    said = [] if response.error is ev.Errors.NONE else [response.error.name]
+    said = [] if response.error is Errors.NONE else [response.error.name]
     if isinstance(response, ev.AlterPartitionResponse) and response.partition_error:
         said.append(response.partition_error.name)
     if isinstance(response, ev.AlterPartitionsResponse):

@@ -7,6 +7,7 @@ from uuid import UUID
 
 import pytest
 
+from kafka_unclean_recovery.kafka_names import Errors
 from kafka_unclean_recovery.kraft_rules import events as ev
 from kafka_unclean_recovery.kraft_rules.machine import handle, step
 from kafka_unclean_recovery.kraft_rules.partition_index import BrokersToElrs
@@ -41,16 +42,16 @@ def test_registration_with_impossible_directories_is_refused(log_dirs: tuple[UUI
     event = ev.RegisterBroker(2, UUID(int=1), -1, log_dirs)
     assert handle(script.state, event) == (
         [],
-        ev.RegisterBrokerResponse(ev.Errors.INVALID_REGISTRATION),
+        ev.RegisterBrokerResponse(Errors.INVALID_REGISTRATION),
     )
 
 
 def test_broker_may_register_with_the_directories_that_it_had() -> None:
     script = _script("brokers 1", "unregister 1")
     event = ev.RegisterBroker(1, UUID(int=1), -1, (DIRECTORY, UUID(int=510)))
-    assert step(script.state, event).error is ev.Errors.NONE
+    assert step(script.state, event).error is Errors.NONE
     amended = ev.RegisterBroker(1, UUID(int=1), -1, (UUID(int=510),))
-    assert step(script.state, amended).error is ev.Errors.NONE
+    assert step(script.state, amended).error is Errors.NONE
     assert script.state.brokers[1].log_dirs == (UUID(int=510),)
 
 
@@ -60,7 +61,7 @@ def test_partitions_that_are_not_numbered_from_0_are_refused(
 ) -> None:
     script = _script("brokers 1")
     answered = step(script.state, ev.CreateTopic("foo", TOPIC, assignment))
-    assert answered.error is ev.Errors.INVALID_REPLICA_ASSIGNMENT
+    assert answered.error is Errors.INVALID_REPLICA_ASSIGNMENT
 
 
 def test_unknown_leader_recovery_state_is_the_end_of_the_controller() -> None:
@@ -91,18 +92,18 @@ def test_answers_and_time_outs_of_a_recovery_that_is_over_change_nothing(
         ev.ReplicaLogInfo(2, script.epoch(2), topic_id, 0, 1, 0, 9),
         ev.RecoveryTimeout(topic_id, 0),
     ):
-        assert handle(script.state, late) == ([], ev.Response(ev.Errors.ELECTION_NOT_NEEDED))
+        assert handle(script.state, late) == ([], ev.Response(Errors.ELECTION_NOT_NEEDED))
 
 
 def test_designated_leaders_must_be_parallel_to_the_partitions() -> None:
     script = _script("brokers 1", "topic foo 1")
     event = ev.ElectLeaders(ev.ElectionType.UNCLEAN, (("foo", 0),), (1, 2))
-    assert step(script.state, event).error is ev.Errors.NONE
+    assert step(script.state, event).error is Errors.NONE
     script.state.release = KIP_966
     with pytest.raises(ValueError, match="shorter"):
         step(script.state, ev.ElectLeaders(ev.ElectionType.DESIGNATED, (("foo", 0),), ()))
     all_partitions = ev.ElectLeaders(ev.ElectionType.DESIGNATED, None, ())
-    assert step(script.state, all_partitions).error is ev.Errors.INVALID_REQUEST
+    assert step(script.state, all_partitions).error is Errors.INVALID_REQUEST
 
 
 def test_entry_that_was_added_twice_to_the_index_leaves_a_partition_0() -> None:

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kafka_unclean_recovery.kafka_names import REMOTE_STORAGE_ENABLE
 from kafka_unclean_recovery.log_dir.metadata.image import (
     BROKER_RESOURCE,
     TOPIC_RESOURCE,
@@ -21,7 +22,7 @@ from kafka_unclean_recovery.log_dir.metadata.records import (
     decode_control_record,
     decode_record,
 )
-from kafka_unclean_recovery.model import REMOTE_STORAGE, TIERED, TopicPartition
+from kafka_unclean_recovery.model import TIERED, TopicPartition
 from tests.log_dir import cluster_metadata_encoder as enc
 from tests.log_dir.cluster_metadata_encoder import TOPIC_ID
 
@@ -284,7 +285,9 @@ def test_partitions_come_in_order_of_topic_and_number() -> None:
 
 def test_a_topic_with_remote_storage_is_told_until_that_is_switched_off() -> None:
     def tiered(*values: str | None) -> str | None:
-        configs = [enc.config(TOPIC_RESOURCE, "orders", REMOTE_STORAGE, value) for value in values]
+        configs = [
+            enc.config(TOPIC_RESOURCE, "orders", REMOTE_STORAGE_ENABLE, value) for value in values
+        ]
         return partition_states(_image([ORDERS, OF_THREE, *configs]))[0].tiered
 
     assert tiered() is None

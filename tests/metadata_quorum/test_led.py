@@ -14,10 +14,10 @@ import pytest
 
 from kafka_unclean_recovery.cluster.config.client_config import ClientConfig
 from kafka_unclean_recovery.cluster.wire.bootstrap import parse_bootstrap
-from kafka_unclean_recovery.cluster.wire.error_codes import UNKNOWN_SERVER_ERROR
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.emulator import Cluster, Options
 from kafka_unclean_recovery.emulator.listener.intercepts import Fail
+from kafka_unclean_recovery.kafka_names import Errors
 from kafka_unclean_recovery.metadata_quorum.led import Led, Running, whether_led
 from tests.log_dir.cluster_metadata_encoder import register
 from tests.metadata_quorum.disks import CONTROLLERS, METADATA, SEGMENT, static_log, write_node
@@ -52,7 +52,9 @@ def test_one_that_is_silent_does_not(cluster: Cluster) -> None:
 
 def test_metadata_that_goes_on_shows_a_leader_where_nobody_may_ask(cluster: Cluster) -> None:
     for broker in (1, 2):
-        cluster.intercept("DescribeQuorum", Fail(UNKNOWN_SERVER_ERROR), broker=broker, times=99)
+        cluster.intercept(
+            "DescribeQuorum", Fail(Errors.UNKNOWN_SERVER_ERROR), broker=broker, times=99
+        )
     over = Event()
 
     def write() -> None:

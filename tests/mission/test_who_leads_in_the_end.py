@@ -11,12 +11,9 @@ from typing import Any
 import pytest
 
 from kafka_unclean_recovery.emulator import Cluster, Settings
-from kafka_unclean_recovery.emulator.error_codes import (
-    OFFSET_OUT_OF_RANGE,
-    TOPIC_AUTHORIZATION_FAILED,
-)
 from kafka_unclean_recovery.emulator.faults import CONTROLLER
 from kafka_unclean_recovery.emulator.listener.intercepts import Delay, Fail, Seen
+from kafka_unclean_recovery.kafka_names import Errors
 from tests.mission.conftest import PROBES, Means
 from tests.real.releases import ONE
 from tests.real.waiting import wait_until
@@ -194,7 +191,7 @@ def test_a_topic_that_allows_unclean_elections_is_elected_by_kafka_and_not_by_so
 def test_who_elected_is_not_said_where_the_config_may_not_be_read(
     outage: Cluster, commands: Commands
 ) -> None:
-    outage.intercept("DescribeConfigs", Fail(TOPIC_AUTHORIZATION_FAILED), times=1000)
+    outage.intercept("DescribeConfigs", Fail(Errors.TOPIC_AUTHORIZATION_FAILED), times=1000)
     run = _waiting(commands, outage)
     _a_colleague_elects(outage)
     told = _end(run)
@@ -317,7 +314,7 @@ def test_a_leader_that_does_not_tell_its_log_is_no_success(
     outage: Cluster, commands: Commands
 ) -> None:
     run = _waiting(commands, outage)
-    outage.intercept("Fetch", Fail(TOPIC_AUTHORIZATION_FAILED), broker=WORSE, times=1000)
+    outage.intercept("Fetch", Fail(Errors.TOPIC_AUTHORIZATION_FAILED), broker=WORSE, times=1000)
     _a_colleague_elects(outage)
     told = _end(run)
     assert (told.code, told.row["outcome"]) == (1, "failed")
@@ -331,7 +328,7 @@ def test_a_log_of_which_only_the_end_was_told_is_not_forgotten(
 ) -> None:
     """Its leader epochs take the right to read. Without them nobody knows whether what it has more
     was given up before, and so whether it is lost now."""
-    outage.intercept("Fetch", Fail(TOPIC_AUTHORIZATION_FAILED), broker=BETTER, times=1000)
+    outage.intercept("Fetch", Fail(Errors.TOPIC_AUTHORIZATION_FAILED), broker=BETTER, times=1000)
     run = _waiting(commands, outage)
     _a_colleague_elects(outage)
     told = _end(run)
@@ -345,7 +342,7 @@ def test_a_broker_that_does_not_know_yet_that_it_leads_is_asked_again(
     outage: Cluster, commands: Commands
 ) -> None:
     run = _waiting(commands, outage)
-    not_yet = outage.intercept("Fetch", Fail(OFFSET_OUT_OF_RANGE), broker=WORSE, times=2)
+    not_yet = outage.intercept("Fetch", Fail(Errors.OFFSET_OUT_OF_RANGE), broker=WORSE, times=2)
     _a_colleague_elects(outage)
     _lost(_end(run), ON_BETTER - ON_WORSE, WORSE)
     assert len(not_yet.requests) == 2
@@ -380,7 +377,7 @@ def test_whom_we_elect_and_who_tells_its_end_no_more_is_a_problem(
     run.wait_for(r"elect these leaders")
     elections: list[Seen] = []
     outage.intercept("ElectLeaders", elections.append, times=1000)
-    refuse = Fail(TOPIC_AUTHORIZATION_FAILED)
+    refuse = Fail(Errors.TOPIC_AUTHORIZATION_FAILED)
     outage.intercept("Fetch", lambda _: refuse if elections else None, times=1000)
     run.agree()
     told = _end(run)

@@ -14,10 +14,6 @@ from typing import Any
 
 import pytest
 
-from kafka_unclean_recovery.cluster.wire.error_codes import (
-    POLICY_VIOLATION,
-    TOPIC_AUTHORIZATION_FAILED,
-)
 from kafka_unclean_recovery.documents.journal import Event
 from kafka_unclean_recovery.emulator import Cluster, Options, Settings
 from kafka_unclean_recovery.emulator.faults import CONTROLLER, STOPPED
@@ -29,6 +25,7 @@ from kafka_unclean_recovery.emulator.listener.intercepts import (
     Throttle,
 )
 from kafka_unclean_recovery.files.journal import Journal
+from kafka_unclean_recovery.kafka_names import Errors
 from kafka_unclean_recovery.signals import stopping_signals
 from tests.cli import in_process
 from tests.cli.run import RECOVERY, run
@@ -435,7 +432,7 @@ def test_a_quota_is_waited_for_as_long_as_the_operator_allows(outage: Cluster) -
 def test_without_the_right_to_ask_whether_a_broker_can_be_elected_that_is_said(
     outage: Cluster,
 ) -> None:
-    outage.intercept("CreateTopics", Fail(TOPIC_AUTHORIZATION_FAILED), times=9)
+    outage.intercept("CreateTopics", Fail(Errors.TOPIC_AUTHORIZATION_FAILED), times=9)
     told = _recover(outage, *WITHOUT_LOSS)
     assert told.code == 0
     assert outage.partition(TOPIC, 0).leader == BETTER
@@ -446,7 +443,7 @@ def test_without_the_right_to_ask_whether_a_broker_can_be_elected_that_is_said(
 
 def test_a_policy_for_new_topics_does_not_make_a_broker_of_unknown_fate(outage: Cluster) -> None:
     """The controllers ask it only once they have found that the broker takes a partition."""
-    outage.intercept("CreateTopics", Fail(POLICY_VIOLATION), times=9)
+    outage.intercept("CreateTopics", Fail(Errors.POLICY_VIOLATION), times=9)
     told = _recover(outage, *WITHOUT_LOSS)
     assert told.code == 0
     assert outage.partition(TOPIC, 0).leader == BETTER

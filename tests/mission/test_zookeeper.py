@@ -10,9 +10,9 @@ import pytest
 
 from kafka_unclean_recovery.cluster.wire.cluster_apis import DESCRIBE_QUORUM
 from kafka_unclean_recovery.cluster.wire.connection import Connection
-from kafka_unclean_recovery.cluster.wire.error_codes import NOT_CONTROLLER
 from kafka_unclean_recovery.emulator import Cluster, Options, Settings
 from kafka_unclean_recovery.emulator.listener.intercepts import Fail
+from kafka_unclean_recovery.kafka_names import Errors
 from tests.cli.in_process import RECOVERY, invoke
 
 TOPIC = "orders"
@@ -42,7 +42,7 @@ def test_the_controller_is_asked_whichever_broker_is_named(
         controller = 2
         for api in TO_THE_CONTROLLER:
             for broker in {2, 3, 4} - {controller}:
-                cluster.intercept(api, Fail(NOT_CONTROLLER), broker=broker, times=999)
+                cluster.intercept(api, Fail(Errors.NOT_CONTROLLER), broker=broker, times=999)
         address = cluster.bootstrap_servers.split(",")[by - 1]
         doctor = invoke(RECOVERY, "doctor", "--bootstrap-server", address).stdout
         assert "runs on ZooKeeper" in doctor

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from uuid import UUID
 
+from kafka_unclean_recovery.kafka_names import MIN_INSYNC_REPLICAS
 from kafka_unclean_recovery.kraft_rules import events as ev
 from kafka_unclean_recovery.kraft_rules.machine import step
 from kafka_unclean_recovery.kraft_rules.partition import PartitionRegistration
@@ -22,7 +23,6 @@ from kafka_unclean_recovery.kraft_rules.records import (
 )
 from kafka_unclean_recovery.kraft_rules.releases import Release
 from kafka_unclean_recovery.kraft_rules.state import (
-    MIN_INSYNC_REPLICAS,
     BrokerRegistration,
     HeartbeatState,
     State,

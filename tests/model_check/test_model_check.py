@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from kafka_unclean_recovery.kafka_names import Errors
 from kafka_unclean_recovery.kraft_rules import (
     alter_partition,
     partition,
@@ -18,7 +19,7 @@ from kafka_unclean_recovery.kraft_rules import (
     registrations,
     replay,
 )
-from kafka_unclean_recovery.kraft_rules.events import AlterPartition, Errors, RegisterBroker
+from kafka_unclean_recovery.kraft_rules.events import AlterPartition, RegisterBroker
 from kafka_unclean_recovery.kraft_rules.partition import PartitionRegistration
 from kafka_unclean_recovery.kraft_rules.partition_change import Elected, Election
 from kafka_unclean_recovery.kraft_rules.records import PartitionChangeRecord, Record

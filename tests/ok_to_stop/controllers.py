@@ -17,17 +17,16 @@ from kafka_unclean_recovery.documents.observation import (
     ObservedTopicJson,
     VoterStateJson,
 )
-from kafka_unclean_recovery.kraft_rules import events as ev
-from kafka_unclean_recovery.kraft_rules.machine import step
-from kafka_unclean_recovery.kraft_rules.releases import RELEASES
-from kafka_unclean_recovery.kraft_rules.state import (
-    DEFAULTS,
+from kafka_unclean_recovery.kafka_names import (
     ELR_VERSION,
     MIN_INSYNC_REPLICAS,
     UNCLEAN_LEADER_ELECTION_ENABLE,
-    ControllerFault,
-    State,
+    Errors,
 )
+from kafka_unclean_recovery.kraft_rules import events as ev
+from kafka_unclean_recovery.kraft_rules.machine import step
+from kafka_unclean_recovery.kraft_rules.releases import RELEASES
+from kafka_unclean_recovery.kraft_rules.state import DEFAULTS, ControllerFault, State
 from kafka_unclean_recovery.log_dir.metadata.image import (
     BROKER_RESOURCE,
     TOPIC_RESOURCE,
@@ -93,7 +92,7 @@ class OurController:
         try:
             return sent, step(self.state, sent)
         except ControllerFault:
-            return sent, ev.Response(ev.Errors.UNKNOWN_SERVER_ERROR)
+            return sent, ev.Response(Errors.UNKNOWN_SERVER_ERROR)
 
     def restart_after_kill(self, brokers: Iterable[int]) -> None:
         """Restart brokers that find no file of a clean shutdown; a real controller has them wait

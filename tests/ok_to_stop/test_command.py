@@ -13,7 +13,6 @@ from typing import Any
 
 import pytest
 
-from kafka_unclean_recovery.cluster.wire.error_codes import UNKNOWN_SERVER_ERROR
 from kafka_unclean_recovery.emulator import Cluster, Options
 from kafka_unclean_recovery.emulator.listener.intercepts import (
     Close,
@@ -23,6 +22,7 @@ from kafka_unclean_recovery.emulator.listener.intercepts import (
     NoAnswer,
     Throttle,
 )
+from kafka_unclean_recovery.kafka_names import Errors
 from tests.cli.in_process import RECOVERY, Done, invoke
 from tests.cli.run import RECOVERY as MODULE
 from tests.cli.run import command_line
@@ -242,7 +242,7 @@ def test_a_survivor_that_can_not_be_read_may_be_the_best(
     outage: Cluster, asked: str, code: int, tmp_path: Path
 ) -> None:
     outage.delete_topic("orders")
-    outage.intercept("ListOffsets", Fail(UNKNOWN_SERVER_ERROR), broker=3, times=10**6)
+    outage.intercept("ListOffsets", Fail(Errors.UNKNOWN_SERVER_ERROR), broker=3, times=10**6)
     seen = str(tmp_path / "seen.json")
     done = _ask(outage, "--brokers", asked, "--save", seen)
     assert done.code == code, done
@@ -262,7 +262,7 @@ def test_more_is_asked_by_flags(cluster: Cluster, flag: str) -> None:
 
 
 def test_an_error_is_not_taken_for_a_no(cluster: Cluster) -> None:
-    cluster.intercept("DescribeTopicPartitions", Fail(UNKNOWN_SERVER_ERROR), times=10**6)
+    cluster.intercept("DescribeTopicPartitions", Fail(Errors.UNKNOWN_SERVER_ERROR), times=10**6)
     done = _ask(cluster, "--brokers", "1")
     assert (done.code, done.stdout) == (4, ""), done
     assert "the cluster can't be looked at" in done.stderr

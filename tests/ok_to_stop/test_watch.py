@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 
-from kafka_unclean_recovery.cluster.wire.error_codes import UNKNOWN_SERVER_ERROR
 from kafka_unclean_recovery.emulator import Cluster, Options
 from kafka_unclean_recovery.emulator.apis.describe_configs import TOPIC
 from kafka_unclean_recovery.emulator.apis.supported import MODULES
@@ -24,6 +23,7 @@ from kafka_unclean_recovery.emulator.listener.intercepts import (
     NoAnswer,
     Seen,
 )
+from kafka_unclean_recovery.kafka_names import Errors
 from tests.cli.in_process import RECOVERY, invoke
 from tests.cli.run import RECOVERY as MODULE
 from tests.cli.run import command_line
@@ -139,7 +139,7 @@ def test_a_config_that_was_not_told_is_asked_again_at_once(cluster: Cluster) -> 
     def of_topics(seen: Seen) -> Fail | None:
         """Return a failure for configs of topics; those of brokers prove who answers."""
         topics = all(resource.resource_type == TOPIC for resource in seen.request.resources)
-        return Fail(UNKNOWN_SERVER_ERROR) if topics else None
+        return Fail(Errors.UNKNOWN_SERVER_ERROR) if topics else None
 
     failed = cluster.intercept("DescribeConfigs", of_topics, times=2)
     with _watching(cluster, "--format", "json") as process:

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_unclean_recovery.model import INTERNAL_TOPICS, PartitionPlan, PartitionState
+from kafka_unclean_recovery.kafka_names import INTERNAL_TOPICS
+from kafka_unclean_recovery.model import PartitionPlan, PartitionState
 from kafka_unclean_recovery.planning.waves import Pace, outdated, surprise, waves
 from tests.reports import plan, state
 

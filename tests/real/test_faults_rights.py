@@ -21,12 +21,9 @@ from kafka_unclean_recovery.cluster.requests.transactions import (
     write_marker,
 )
 from kafka_unclean_recovery.cluster.wire.connection import Connection
-from kafka_unclean_recovery.cluster.wire.error_codes import (
-    NONE,
-    TOPIC_AUTHORIZATION_FAILED,
-    error_name,
-)
+from kafka_unclean_recovery.cluster.wire.error_codes import error_name
 from kafka_unclean_recovery.deadline import Deadline
+from kafka_unclean_recovery.kafka_names import Errors
 from kafka_unclean_recovery.model import TopicPartition
 from tests.least_rights import CARING, ENDING, REAL, Row, only_not_known_electable, prove
 from tests.real.cli import Finished
@@ -240,10 +237,10 @@ def test_saving_a_tail_takes_read_on_the_topic_and_no_right_of_a_follower(
     with granted(guarded.cluster, READ_ALL):
         fetched, error = asyncio.run(_asked_of_4(guarded.cluster, partition))
     assert fetched is not None
-    assert (fetched.error, bool(fetched.records), error) == (NONE, True, NONE)
+    assert (fetched.error, bool(fetched.records), error) == (Errors.NONE, True, Errors.NONE)
     with granted(guarded.cluster, DESCRIBE_ALL):
         fetched, error = asyncio.run(_asked_of_4(guarded.cluster, partition))
-    refused = TOPIC_AUTHORIZATION_FAILED
+    refused = Errors.TOPIC_AUTHORIZATION_FAILED
     assert (fetched, error) == (Fetched(refused, b""), refused)
 
 
@@ -260,7 +257,7 @@ async def _asked_of_4(
             await open_transactions(connection, partition, deadline)
         except RequestFailed as error:
             return fetched, error.code
-        return fetched, NONE
+        return fetched, Errors.NONE
 
 
 def test_aftercare_without_rights_is_not_over(guarded: Trouble, commands: Commands) -> None:
@@ -283,7 +280,7 @@ def test_aftercare_without_rights_is_not_over(guarded: Trouble, commands: Comman
 
 def test_writing_a_marker_takes_alter_on_the_cluster(guarded: Trouble) -> None:
     with granted(guarded.cluster, CLUSTER_ALTER):
-        assert asyncio.run(_marked(guarded.cluster)) == NONE
+        assert asyncio.run(_marked(guarded.cluster)) == Errors.NONE
     with granted(guarded.cluster, READ_ALL):
         refused = asyncio.run(_marked(guarded.cluster))
     assert error_name(refused) == ENDING.needs["Cluster:ALTER"]

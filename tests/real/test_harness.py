@@ -14,7 +14,7 @@ from kafka.protocol.metadata import ApiVersionsRequest
 
 from kafka_unclean_recovery.emulator import Cluster as EmulatedCluster
 from kafka_unclean_recovery.emulator import Options
-from kafka_unclean_recovery.emulator.disks.metadata_records import ELR_VERSION, METADATA_VERSION
+from kafka_unclean_recovery.kafka_names import ELR_VERSION, METADATA_VERSION
 from kafka_unclean_recovery.messages.get_replica_log_info import REQUESTS
 from tests.fidelity.wire import Wire
 from tests.messages.building import build

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka_unclean_recovery.cluster.requests.replica_probe import NO_EPOCH, EpochEnd
-from kafka_unclean_recovery.cluster.wire.error_codes import OFFSET_OUT_OF_RANGE
+from kafka_unclean_recovery.kafka_names import Errors
 from kafka_unclean_recovery.model import EpochLineage, EpochSpan
 from kafka_unclean_recovery.transport.lineage_probe import LineageProbe
 from kafka_unclean_recovery.transport.read_lineages import known_offset
@@ -25,7 +25,7 @@ class Replica:
 
     def answer(self, epoch: int) -> EpochEnd:
         if not self.cache or epoch > self.cache[-1][0]:
-            return EpochEnd(OFFSET_OUT_OF_RANGE, -1, -1, -1, -1)
+            return EpochEnd(Errors.OFFSET_OUT_OF_RANGE, -1, -1, -1, -1)
         newest = self.cache[-1][0]
         if epoch == newest:
             return self._end(epoch, self.log_end)
@@ -128,7 +128,7 @@ def test_records_older_than_the_oldest_known_epoch_have_none() -> None:
 def test_a_log_that_shrinks_meanwhile_is_a_problem_not_a_lineage() -> None:
     probe = LineageProbe(log_end_offset=100, leader_epoch=1)
     probe.tell(EpochEnd(0, 0, 90, 0, 0))
-    probe.tell(EpochEnd(OFFSET_OUT_OF_RANGE, -1, -1, -1, -1))
+    probe.tell(EpochEnd(Errors.OFFSET_OUT_OF_RANGE, -1, -1, -1, -1))
     assert probe.ask is None
     assert probe.epochs is None
     assert probe.problem == "the log changed while it was read"
@@ -157,7 +157,7 @@ class Foreign(Replica):
 
     def answer(self, epoch: int) -> EpochEnd:
         found = super().answer(epoch)
-        if found.error == OFFSET_OUT_OF_RANGE:
+        if found.error == Errors.OFFSET_OUT_OF_RANGE:
             found = EpochEnd(0, NO_EPOCH, self.log_end, self.log_end, self.log_start)
         return found if self.tells_start else replace(found, log_start_offset=-1)
 

@@ -11,8 +11,8 @@ import pytest
 
 from kafka_unclean_recovery.cluster.requests.controller_requests import Answer
 from kafka_unclean_recovery.cluster.requests.describe import Described
-from kafka_unclean_recovery.cluster.wire.error_codes import REQUEST_TIMED_OUT
 from kafka_unclean_recovery.documents.journal_lines import Reordered
+from kafka_unclean_recovery.kafka_names import Errors
 from kafka_unclean_recovery.model import PartitionState, TopicPartition
 from kafka_unclean_recovery.transport import coming, replica_order
 from kafka_unclean_recovery.transport.gate import Gate
@@ -153,7 +153,7 @@ def _put_back(controller: Haunted, *seen: Described, written: bool = False) -> P
 
 
 def test_what_a_late_answer_leaves_open_is_settled_and_written_again() -> None:
-    controller = Haunted([REQUEST_TIMED_OUT, 0], haunted=False)
+    controller = Haunted([Errors.REQUEST_TIMED_OUT, 0], haunted=False)
     assert _put_back(controller, Described(_states(1, OURS))) == PutBack(None, {})
     assert controller.settled == ["REQUEST_TIMED_OUT"]
     assert not controller.answers

@@ -18,7 +18,6 @@ from kafka_unclean_recovery.cluster.controller import Controller, Patience, Unsu
 from kafka_unclean_recovery.cluster.nodes import Nodes
 from kafka_unclean_recovery.cluster.requests.controller_requests import Answer, alter_replica_order
 from kafka_unclean_recovery.cluster.requests.describe import RequestFailed
-from kafka_unclean_recovery.cluster.wire.error_codes import NONE
 from kafka_unclean_recovery.cluster.wire.errors import (
     ConnectionFailed,
     FailureKind,
@@ -28,6 +27,7 @@ from kafka_unclean_recovery.cluster.wire.knocking import Knocked
 from kafka_unclean_recovery.documents.journal_lines import half_done, outstanding
 from kafka_unclean_recovery.emulator import Cluster, Options
 from kafka_unclean_recovery.files.journal import Journal
+from kafka_unclean_recovery.kafka_names import Errors
 from kafka_unclean_recovery.model import TopicPartition
 from kafka_unclean_recovery.transport.coming import Coming
 from kafka_unclean_recovery.transport.sending import Sent, noted
@@ -273,7 +273,7 @@ def test_what_was_refused_for_sure_is_not_waited_for(
     assert (controller.haunted, forsaken) == (haunted, ["b1:9092"] * unsure)
 
 
-@pytest.mark.parametrize(("error", "open_"), [(41, True), (NONE, False), (31, False)])
+@pytest.mark.parametrize(("error", "open_"), [(41, True), (Errors.NONE, False), (31, False)])
 def test_a_request_with_one_answer_that_leaves_it_open_is_not_noted_as_answered(
     tmp_path: Path, error: int, open_: bool
 ) -> None:
@@ -281,7 +281,7 @@ def test_a_request_with_one_answer_that_leaves_it_open_is_not_noted_as_answered(
         async def ask(self, request: Any, sending: Any) -> Any:
             await sending("b1:9092")
             return {
-                TopicPartition("orders", 0): Answer(NONE),
+                TopicPartition("orders", 0): Answer(Errors.NONE),
                 TopicPartition("a", 1): Answer(error),
             }
 

@@ -50,7 +50,7 @@ from kafka_unclean_recovery.cluster.requests.controller_requests import (
     elect_leaders,
     left_out,
 )
-from kafka_unclean_recovery.cluster.wire.error_codes import ELECTION_NOT_NEEDED, NONE, error_name
+from kafka_unclean_recovery.cluster.wire.error_codes import error_name
 from kafka_unclean_recovery.documents.manual_recovery import (
     check_topic,
     parse_elections,
@@ -61,6 +61,7 @@ from kafka_unclean_recovery.documents.reading.codec import json_line
 from kafka_unclean_recovery.documents.reading.json_text import Place
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.files.journal import Journal
+from kafka_unclean_recovery.kafka_names import Errors
 from kafka_unclean_recovery.mechanisms import ElectionMethod, Transport, Wishes
 from kafka_unclean_recovery.model import OutcomeKind, TopicPartition
 from kafka_unclean_recovery.planning.waves import Pace
@@ -250,16 +251,18 @@ async def _by_the_controller(session: Session, options: Options, chosen: Leaders
     else:
         session.console.artefact(_answers_text(options.election_type, answers))
     for tp, answer in sorted(answers.items()):
-        if answer.error not in (NONE, ELECTION_NOT_NEEDED):
+        if answer.error not in (Errors.NONE, Errors.ELECTION_NOT_NEEDED):
             session.console.say(f"{tp}: {sentence(answer)}")
-    done = all(answer.error in (NONE, ELECTION_NOT_NEEDED) for answer in answers.values())
+    done = all(
+        answer.error in (Errors.NONE, Errors.ELECTION_NOT_NEEDED) for answer in answers.values()
+    )
     return OK if done else NOT_ALL
 
 
 def _kind(answer: Answer) -> OutcomeKind:
-    if answer.error == ELECTION_NOT_NEEDED:
+    if answer.error == Errors.ELECTION_NOT_NEEDED:
         return OutcomeKind.ALREADY_ONLINE
-    return OutcomeKind.ELECTED if answer.error == NONE else OutcomeKind.FAILED
+    return OutcomeKind.ELECTED if answer.error == Errors.NONE else OutcomeKind.FAILED
 
 
 def elections_json(election_type: str, answers: Mapping[TopicPartition, Answer]) -> str:
@@ -269,13 +272,15 @@ def elections_json(election_type: str, answers: Mapping[TopicPartition, Answer])
 
 
 def _answer_json(tp: TopicPartition, answer: Answer) -> AnswerJson:
-    error = None if answer.error == NONE else error_name(answer.error)
+    error = None if answer.error == Errors.NONE else error_name(answer.error)
     return AnswerJson(tp.topic, tp.partition, error, answer.message)
 
 
 def _answers_text(election_type: str, answers: Mapping[TopicPartition, Answer]) -> str:
-    elected = sorted(tp for tp, answer in answers.items() if answer.error == NONE)
-    noop = sorted(tp for tp, answer in answers.items() if answer.error == ELECTION_NOT_NEEDED)
+    elected = sorted(tp for tp, answer in answers.items() if answer.error == Errors.NONE)
+    noop = sorted(
+        tp for tp, answer in answers.items() if answer.error == Errors.ELECTION_NOT_NEEDED
+    )
     lines = []
     if elected:
         lines.append(f"{election_type} leader elected: {', '.join(map(str, elected))}")

@@ -22,7 +22,6 @@ from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatF
 from kafka_unclean_recovery.cli.terminal.output import count_and_first
 from kafka_unclean_recovery.cli.terminal.scan_watch import Signals
 from kafka_unclean_recovery.cluster.requests.describe import RequestFailed
-from kafka_unclean_recovery.cluster.requests.groups import OFFSETS_TOPIC
 from kafka_unclean_recovery.cluster.wire.bootstrap import parse_bootstrap
 from kafka_unclean_recovery.cluster.wire.errors import (
     ConfigError,
@@ -30,6 +29,7 @@ from kafka_unclean_recovery.cluster.wire.errors import (
     NoBrokerReachable,
 )
 from kafka_unclean_recovery.errors import InputError
+from kafka_unclean_recovery.kafka_names import CONSUMER_OFFSETS
 from kafka_unclean_recovery.model import TopicPartition
 from kafka_unclean_recovery.salvage.offsets.commits import SavedCommit, newest_commits
 from kafka_unclean_recovery.salvage.offsets.commits_table import render_offsets, render_offsets_json
@@ -188,7 +188,7 @@ def _epoch_ends(
 
 
 def _of_groups(partition: TopicPartition) -> bool:
-    return partition.topic == OFFSETS_TOPIC
+    return partition.topic == CONSUMER_OFFSETS
 
 
 def _commits(saved: Saved) -> Iterator[SavedCommit]:
@@ -226,7 +226,7 @@ def _complaints(saved: Saved, found: Sequence[Reset], options: Options) -> Itera
         "doubt about what was saved", "doubts about what was saved", saved.problems
     )
     if not saved.partitions:
-        yield f"nothing of {OFFSETS_TOPIC} was saved; salvage it from a dead broker's disk"
+        yield f"nothing of {CONSUMER_OFFSETS} was saved; salvage it from a dead broker's disk"
     missing = sorted(set(options.group or ()) - {reset.saved.group for reset in found})
     yield from count_and_first("group has no commit there", "groups have no commit there", missing)
     odd = (

@@ -36,7 +36,7 @@ from kafka_unclean_recovery.cluster.wire.errors import (
 )
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.errors import InputError
-from kafka_unclean_recovery.model import INTERNAL_TOPICS
+from kafka_unclean_recovery.kafka_names import INTERNAL_TOPICS
 from kafka_unclean_recovery.salvage.replay.checkpoint import open_checkpoint, read_checkpoint
 from kafka_unclean_recovery.salvage.replay.client_settings import load_settings
 from kafka_unclean_recovery.salvage.replay.producing import Client, NotReached, ProducingFailed

@@ -19,8 +19,8 @@ from kafka_unclean_recovery.cluster.wire.controller_apis import (
     ALTER_PARTITION_REASSIGNMENTS,
     ELECT_LEADERS,
 )
-from kafka_unclean_recovery.cluster.wire.error_codes import UNKNOWN_SERVER_ERROR
 from kafka_unclean_recovery.deadline import Deadline
+from kafka_unclean_recovery.kafka_names import Errors
 from kafka_unclean_recovery.model import TopicPartition
 
 # The numbers are those of org.apache.kafka.common.ElectionType.
@@ -48,7 +48,7 @@ class Answer:
 
 def left_out(asked: Iterable[TopicPartition]) -> dict[TopicPartition, Answer]:
     """Return an error for each partition that the answer lacks: a missing answer is no success."""
-    missing = Answer(UNKNOWN_SERVER_ERROR, "the controller left it out of its answer", True)
+    missing = Answer(Errors.UNKNOWN_SERVER_ERROR, "the controller left it out of its answer", True)
     return dict.fromkeys(asked, missing)
 
 

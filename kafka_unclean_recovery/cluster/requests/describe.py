@@ -21,17 +21,11 @@ from kafka_unclean_recovery.cluster.wire.cluster_apis import (
 )
 from kafka_unclean_recovery.cluster.wire.connection import Connection
 from kafka_unclean_recovery.cluster.wire.controller_apis import LIST_PARTITION_REASSIGNMENTS
-from kafka_unclean_recovery.cluster.wire.error_codes import (
-    LEADER_NOT_AVAILABLE,
-    NONE,
-    REPLICA_NOT_AVAILABLE,
-    UNKNOWN_SERVER_ERROR,
-    UNKNOWN_TOPIC_OR_PARTITION,
-    error_name,
-)
+from kafka_unclean_recovery.cluster.wire.error_codes import error_name
 from kafka_unclean_recovery.cluster.wire.layout import Each, uuid_text
 from kafka_unclean_recovery.cluster.wire.limits import MAX_FRAME_BYTES, most_memory
 from kafka_unclean_recovery.deadline import Deadline
+from kafka_unclean_recovery.kafka_names import Errors
 from kafka_unclean_recovery.model import Broker, Cluster, PartitionState, TopicPartition
 
 # The numbers are those of org.apache.kafka.common.acl.AclOperation.
@@ -50,7 +44,7 @@ _MOST_MEMORY = most_memory("Metadata", MAX_FRAME_BYTES)
 _A_TOPIC, _A_PARTITION, _AN_ID = 600, 300, 36
 _TOO_MANY = "it describes more partitions than any cluster has, or longer names: is this Kafka?"
 # A partition with one of these errors is described all the same.
-_TOLD = frozenset({NONE, LEADER_NOT_AVAILABLE, REPLICA_NOT_AVAILABLE})
+_TOLD = frozenset({Errors.NONE, Errors.LEADER_NOT_AVAILABLE, Errors.REPLICA_NOT_AVAILABLE})
 _LEFT_OUT = "it is missing in the answer"
 
 
@@ -104,7 +98,7 @@ def not_told(topics: Iterable[Topic]) -> dict[str, str]:
     gone do not count; a partition that a broker lists is not gone, whatever the broker says."""
     found = {}
     for topic in topics:
-        if topic.error not in (NONE, UNKNOWN_TOPIC_OR_PARTITION):
+        if topic.error not in (Errors.NONE, Errors.UNKNOWN_TOPIC_OR_PARTITION):
             found[topic.name] = error_name(topic.error)
         for number, error in topic.untold.items():
             found[f"{topic.name}-{number}"] = error_name(error)
@@ -161,7 +155,7 @@ async def describe_cluster(
 
 
 def _told(answer: Mapping[str, Any]) -> Mapping[str, Any]:
-    if answer["error_code"] != NONE:
+    if answer["error_code"] != Errors.NONE:
         raise RequestFailed("DescribeCluster", answer["error_code"], answer["error_message"])
     _brokers([broker["broker_id"] for broker in answer["brokers"]])
     return answer
@@ -181,7 +175,7 @@ async def describe_topics(
         known = len(await describe_topics_by_metadata(connection, None, deadline))
         if known:
             detail = f"it lists no topic, and Metadata lists {known}"
-            raise RequestFailed("DescribeTopicPartitions", UNKNOWN_SERVER_ERROR, detail)
+            raise RequestFailed("DescribeTopicPartitions", Errors.UNKNOWN_SERVER_ERROR, detail)
     return found
 
 
@@ -229,9 +223,9 @@ def _described(wanted: Sequence[TopicPartition], topics: Iterable[Topic]) -> Des
         if tp not in gone and (why := _why_untold(tp, told.get(tp.topic), tp in every))
     }
     states = {tp: every[tp] for tp in wanted if tp not in gone and tp not in untold}
-    ids = {name: topic.topic_id for name, topic in told.items() if topic.error == NONE}
+    ids = {name: topic.topic_id for name, topic in told.items() if topic.error == Errors.NONE}
     codes = {tp: _error(tp, told.get(tp.topic)) for tp in untold}
-    errors = {tp: code for tp, code in codes.items() if code != NONE}
+    errors = {tp: code for tp, code in codes.items() if code != Errors.NONE}
     rights = {name: told[name].authorized_operations for name in ids}
     return Described(states, gone, untold, ids, errors, rights)
 
@@ -241,19 +235,25 @@ def _is_gone(topic: Topic | None) -> bool:
     if topic is None:
         return False
     # Other partitions of the topic, and not this number: the partition is gone.
-    return topic.error == UNKNOWN_TOPIC_OR_PARTITION or bool(not topic.error and topic.partitions)
+    return topic.error == Errors.UNKNOWN_TOPIC_OR_PARTITION or bool(
+        not topic.error and topic.partitions
+    )
 
 
 def _why_untold(wanted: TopicPartition, topic: Topic | None, listed: bool) -> str | None:
     """Return why a partition that is not gone is not described, None when it is."""
     error = _error(wanted, topic)
-    if error == NONE:
+    if error == Errors.NONE:
         return None if topic is not None and listed else _LEFT_OUT
     return error_name(error)
 
 
 def _error(wanted: TopicPartition, topic: Topic | None) -> int:
-    return NONE if topic is None else topic.error or topic.untold.get(wanted.partition, NONE)
+    return (
+        Errors.NONE
+        if topic is None
+        else topic.error or topic.untold.get(wanted.partition, Errors.NONE)
+    )
 
 
 async def _pages(
@@ -394,7 +394,7 @@ async def list_reassignments(
 
 
 def _reassignments(answer: Mapping[str, Any]) -> Mapping[TopicPartition, Reassignment]:
-    if answer["error_code"] != NONE:
+    if answer["error_code"] != Errors.NONE:
         what = "ListPartitionReassignments"
         raise RequestFailed(what, answer["error_code"], answer["error_message"])
     return {

@@ -15,14 +15,9 @@ from dataclasses import dataclass
 from kafka_unclean_recovery.cluster.wire.api import Message
 from kafka_unclean_recovery.cluster.wire.connection import Connection
 from kafka_unclean_recovery.cluster.wire.controller_apis import CREATE_TOPICS
-from kafka_unclean_recovery.cluster.wire.error_codes import (
-    INVALID_REPLICA_ASSIGNMENT,
-    NONE,
-    POLICY_VIOLATION,
-    UNAUTHORIZED,
-    error_name,
-)
+from kafka_unclean_recovery.cluster.wire.error_codes import UNAUTHORIZED, error_name
 from kafka_unclean_recovery.deadline import Deadline
+from kafka_unclean_recovery.kafka_names import Errors
 
 _TIMEOUT_MS = 5_000
 # A name of its own, with no period or underscore that another topic's could be taken for.
@@ -64,8 +59,12 @@ async def electable(
     }
     answer = await connection.request(Message(CREATE_TOPICS, fields), deadline)
     codes = {topic["name"]: topic["error_code"] for topic in answer["topics"]}
-    refused = {b for name, b in names.items() if codes.get(name) == INVALID_REPLICA_ASSIGNMENT}
-    told = {b for name, b in names.items() if codes.get(name) in (NONE, POLICY_VIOLATION)}
+    refused = {
+        b for name, b in names.items() if codes.get(name) == Errors.INVALID_REPLICA_ASSIGNMENT
+    }
+    told = {
+        b for name, b in names.items() if codes.get(name) in (Errors.NONE, Errors.POLICY_VIOLATION)
+    }
     return Electable(
         frozenset(refused),
         {b: _why(codes.get(name)) for name, b in names.items() if b not in refused | told},

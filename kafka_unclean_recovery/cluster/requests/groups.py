@@ -14,13 +14,12 @@ from kafka_unclean_recovery.cluster.requests.asking import by_topic
 from kafka_unclean_recovery.cluster.requests.describe import RequestFailed
 from kafka_unclean_recovery.cluster.wire.api import Message
 from kafka_unclean_recovery.cluster.wire.connection import Connection
-from kafka_unclean_recovery.cluster.wire.error_codes import NONE
 from kafka_unclean_recovery.cluster.wire.layout import uuid_text
 from kafka_unclean_recovery.cluster.wire.log_apis import LIST_GROUPS, OFFSET_FETCH
 from kafka_unclean_recovery.deadline import Deadline
+from kafka_unclean_recovery.kafka_names import Errors
 from kafka_unclean_recovery.model import Commit, PartitionState, TopicPartition
 
-OFFSETS_TOPIC = "__consumer_offsets"
 _MANY_GROUPS, _BY_TOPIC_ID = 8, 10
 _NO_COMMIT = -1
 _SHARE = "share"
@@ -52,7 +51,7 @@ class Listed:
 async def list_by_kind(connection: Connection, deadline: Deadline) -> Listed:
     """Return the groups that one broker coordinates. Raises RequestFailed."""
     answer = await connection.request(Message(LIST_GROUPS, {}), deadline)
-    if answer["error_code"] != NONE:
+    if answer["error_code"] != Errors.NONE:
         raise RequestFailed("ListGroups", answer["error_code"])
     kinds = {g["group_id"]: (g["group_type"] or "").lower() for g in answer["groups"]}
     share = tuple(sorted(group for group, kind in kinds.items() if kind == _SHARE))
@@ -103,7 +102,7 @@ async def _fetch(
     for message in requests:
         answer = await connection.request(message, deadline, version=version)
         for group, told in _by_group(answer, message, version):
-            if told["error_code"] != NONE:
+            if told["error_code"] != Errors.NONE:
                 errors[group] = told["error_code"]
             commits += _commits(group, told["topics"], names, errors)
     return Committed(tuple(commits), errors)
@@ -137,7 +136,7 @@ def _commits(
     for topic in topics:
         name = names.get(topic["name"] or uuid_text(topic["topic_id"]))
         for p in topic["partitions"] if name is not None else ():
-            if p["error_code"] != NONE:
+            if p["error_code"] != Errors.NONE:
                 errors[group] = p["error_code"]
             elif name is not None and p["committed_offset"] != _NO_COMMIT:
                 epoch = p["committed_leader_epoch"]

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from kafka_unclean_recovery.cluster.requests.asking import by_topic
 from kafka_unclean_recovery.cluster.wire.api import Message
 from kafka_unclean_recovery.cluster.wire.connection import Connection
-from kafka_unclean_recovery.cluster.wire.error_codes import NONE
 from kafka_unclean_recovery.cluster.wire.log_apis import OFFSET_FOR_LEADER_EPOCH
 from kafka_unclean_recovery.deadline import Deadline
+from kafka_unclean_recovery.kafka_names import Errors
 from kafka_unclean_recovery.model import TopicPartition
 
 _CONSUMER = -1
@@ -70,7 +70,7 @@ async def _ask(
             tp = TopicPartition(topic["topic"], p["partition"])
             if tp not in wanted:
                 continue
-            if p["error_code"] != NONE:
+            if p["error_code"] != Errors.NONE:
                 errors[tp] = p["error_code"]
             elif p["end_offset"] != _UNKNOWN:
                 found[tp, wanted[tp]] = p["end_offset"]

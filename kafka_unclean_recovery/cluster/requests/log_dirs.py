@@ -9,12 +9,10 @@ from typing import Any
 from kafka_unclean_recovery.cluster.requests.describe import RequestFailed
 from kafka_unclean_recovery.cluster.wire.api import Message
 from kafka_unclean_recovery.cluster.wire.connection import Connection
-from kafka_unclean_recovery.cluster.wire.error_codes import NONE
 from kafka_unclean_recovery.cluster.wire.log_apis import DESCRIBE_LOG_DIRS
 from kafka_unclean_recovery.deadline import Deadline
+from kafka_unclean_recovery.kafka_names import CLUSTER_METADATA_TOPIC, Errors
 from kafka_unclean_recovery.model import TopicPartition
-
-_METADATA_TOPIC = "__cluster_metadata"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +40,7 @@ async def describe_log_dirs(connection: Connection, deadline: Deadline) -> tuple
 
 
 def _log_dirs(answer: Mapping[str, Any]) -> tuple[LogDir, ...]:
-    if answer["error_code"] != NONE:
+    if answer["error_code"] != Errors.NONE:
         raise RequestFailed("DescribeLogDirs", answer["error_code"])
     return tuple(
         LogDir(
@@ -63,7 +61,7 @@ def _log_dirs(answer: Mapping[str, Any]) -> tuple[LogDir, ...]:
 def topics_in(directories: tuple[LogDir, ...]) -> frozenset[str]:
     """Return the names of the topics that have a replica in these directories."""
     names = {tp.topic for directory in directories for tp in directory.sizes}
-    return frozenset(names - {_METADATA_TOPIC})
+    return frozenset(names - {CLUSTER_METADATA_TOPIC})
 
 
 def _known(size: int) -> int | None:

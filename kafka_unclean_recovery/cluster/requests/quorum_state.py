@@ -15,15 +15,15 @@ from kafka_unclean_recovery.cluster.requests.describe import RequestFailed, list
 from kafka_unclean_recovery.cluster.wire.api import Message
 from kafka_unclean_recovery.cluster.wire.cluster_apis import DESCRIBE_QUORUM
 from kafka_unclean_recovery.cluster.wire.connection import Connection
-from kafka_unclean_recovery.cluster.wire.error_codes import NONE, NOT_LEADER_OR_FOLLOWER, UNSURE
+from kafka_unclean_recovery.cluster.wire.error_codes import UNSURE
 from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed, FailureKind
 from kafka_unclean_recovery.cluster.wire.layout import uuid_text
 from kafka_unclean_recovery.deadline import Deadline
+from kafka_unclean_recovery.kafka_names import CLUSTER_METADATA_TOPIC, Errors
 
-_TOPIC = "__cluster_metadata"
 # A voter that follows fetches every half second; a leader resigns after 3 s without a majority.
 _FRESH_MS = 3_000
-_LEADERLESS = UNSURE | {NOT_LEADER_OR_FOLLOWER}
+_LEADERLESS = UNSURE | {Errors.NOT_LEADER_OR_FOLLOWER}
 _NOT_TOLD = -1
 
 
@@ -100,12 +100,12 @@ async def describe_quorum(connection: Connection, deadline: Deadline) -> Quorum 
 
     Raises RequestFailed.
     """
-    topic = {"topic_name": _TOPIC, "partitions": [{"partition_index": 0}]}
+    topic = {"topic_name": CLUSTER_METADATA_TOPIC, "partitions": [{"partition_index": 0}]}
     message = Message(DESCRIBE_QUORUM, {"topics": [topic]})
     answer = await connection.request(message, deadline)
     found = [p for t in answer["topics"] for p in t["partitions"]]
     codes = [answer["error_code"], *(p["error_code"] for p in found)]
-    failed = [code for code in codes if code != NONE]
+    failed = [code for code in codes if code != Errors.NONE]
     if failed and failed[0] not in _LEADERLESS:
         raise RequestFailed("DescribeQuorum", failed[0], answer["error_message"])
     return None if failed or not found else _quorum(found[0])

@@ -19,9 +19,9 @@ from typing import Any
 from kafka_unclean_recovery.cluster.requests.asking import Answer, Portion, by_topic, until_answered
 from kafka_unclean_recovery.cluster.wire.api import Message
 from kafka_unclean_recovery.cluster.wire.connection import Connection
-from kafka_unclean_recovery.cluster.wire.error_codes import NONE
 from kafka_unclean_recovery.cluster.wire.log_apis import FETCH, LIST_OFFSETS
 from kafka_unclean_recovery.deadline import Deadline
+from kafka_unclean_recovery.kafka_names import Errors
 from kafka_unclean_recovery.model import TopicPartition
 
 _DEBUGGING_REPLICA = -2
@@ -80,7 +80,7 @@ async def start_offsets(
         return await _list_offsets(connection, batch, _EARLIEST, deadline)
 
     found = await until_answered(wanted, ask, deadline, Portion())
-    return {tp: told.log_end_offset for tp, told in found.items() if told.error == NONE}
+    return {tp: told.log_end_offset for tp, told in found.items() if told.error == Errors.NONE}
 
 
 async def epoch_ends(

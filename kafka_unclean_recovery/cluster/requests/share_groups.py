@@ -18,14 +18,7 @@ from uuid import UUID
 
 from kafka_unclean_recovery.cluster.wire.api import Message
 from kafka_unclean_recovery.cluster.wire.connection import Connection
-from kafka_unclean_recovery.cluster.wire.error_codes import (
-    CLUSTER_AUTHORIZATION_FAILED,
-    FENCED_LEADER_EPOCH,
-    NONE,
-    NOT_COORDINATOR,
-    UNKNOWN_TOPIC_OR_PARTITION,
-    error_name,
-)
+from kafka_unclean_recovery.cluster.wire.error_codes import error_name
 from kafka_unclean_recovery.cluster.wire.layout import uuid_text
 from kafka_unclean_recovery.cluster.wire.share_apis import (
     ALTER_SHARE_GROUP_OFFSETS,
@@ -33,6 +26,7 @@ from kafka_unclean_recovery.cluster.wire.share_apis import (
     READ_SHARE_GROUP_STATE,
 )
 from kafka_unclean_recovery.deadline import Deadline
+from kafka_unclean_recovery.kafka_names import Errors
 from kafka_unclean_recovery.model import Commit, PartitionState, TopicPartition
 
 _NOWHERE = -1
@@ -106,13 +100,13 @@ async def share_positions(
     told = Positions()
     for group in answer["groups"]:
         name = group["group_id"]
-        if group["error_code"] != NONE:
+        if group["error_code"] != Errors.NONE:
             told.errors[name] = group["error_code"]
         for topic in group["topics"]:
             for p in topic["partitions"]:
                 where = TopicPartition(topic["topic_name"], p["partition_index"])
                 at = uuid_text(topic["topic_id"]), p["start_offset"], p["leader_epoch"]
-                if p["error_code"] != NONE:
+                if p["error_code"] != Errors.NONE:
                     told.errors[name] = p["error_code"]
                 elif p["start_offset"] != _NOWHERE:
                     told.found.append(SharePosition(name, where, *at))
@@ -150,11 +144,11 @@ async def share_reached(
 
 
 def _note(position: SharePosition, state: Mapping[str, Any], told: Reached) -> None:
-    if state["error_code"] == FENCED_LEADER_EPOCH and position.leader_epoch == 0:
+    if state["error_code"] == Errors.FENCED_LEADER_EPOCH and position.leader_epoch == 0:
         # The offset was set after a newer leader had read the state, and no leader has since.
         told.found[position] = position.start_offset, position.start_offset
         return
-    if state["error_code"] != NONE:
+    if state["error_code"] != Errors.NONE:
         told.errors[position] = state["error_code"]
         return
     done = (batch for batch in state["state_batches"] if batch["delivery_state"] in _DONE)
@@ -173,7 +167,9 @@ def commits_of(
     told = [answer for answer in answers if isinstance(answer, Reached)]
     failures = [answer for answer in answers if isinstance(answer, str)]
     found = {position: ends for answer in told for position, ends in answer.found.items()}
-    codes = {p: c for answer in told for p, c in answer.errors.items() if c != NOT_COORDINATOR}
+    codes = {
+        p: c for answer in told for p, c in answer.errors.items() if c != Errors.NOT_COORDINATOR
+    }
     # Without a leader since the offset was set nothing is done with beyond it.
     untold = (p for p in positions if p not in found and p.leader_epoch >= 0)
     unknown = {position.group: _why(codes.get(position), failures) for position in untold}
@@ -184,7 +180,7 @@ def commits_of(
 
 
 def _why(code: int | None, failures: Sequence[str]) -> str:
-    if code == CLUSTER_AUTHORIZATION_FAILED:
+    if code == Errors.CLUSTER_AUTHORIZATION_FAILED:
         return f"{error_name(code)}; grant Cluster:CLUSTER_ACTION"
     if code is not None:
         return error_name(code)
@@ -208,7 +204,7 @@ async def set_share_group(
     topics = [{"topic_name": where.topic, "partitions": [partition]}]
     fields = {"group_id": group, "topics": topics}
     answer = await connection.request(Message(ALTER_SHARE_GROUP_OFFSETS, fields), deadline)
-    if answer["error_code"] != NONE:
+    if answer["error_code"] != Errors.NONE:
         return int(answer["error_code"])
     codes: list[int] = [p["error_code"] for t in answer["responses"] for p in t["partitions"]]
-    return codes[0] if codes else UNKNOWN_TOPIC_OR_PARTITION
+    return codes[0] if codes else Errors.UNKNOWN_TOPIC_OR_PARTITION

@@ -17,7 +17,6 @@ from kafka_unclean_recovery.cluster.requests.asking import by_topic
 from kafka_unclean_recovery.cluster.requests.describe import RequestFailed
 from kafka_unclean_recovery.cluster.wire.api import Message
 from kafka_unclean_recovery.cluster.wire.connection import Connection
-from kafka_unclean_recovery.cluster.wire.error_codes import NONE, UNKNOWN_TOPIC_OR_PARTITION
 from kafka_unclean_recovery.cluster.wire.transaction_apis import (
     DESCRIBE_PRODUCERS,
     DESCRIBE_TRANSACTIONS,
@@ -25,11 +24,11 @@ from kafka_unclean_recovery.cluster.wire.transaction_apis import (
     WRITE_TXN_MARKERS,
 )
 from kafka_unclean_recovery.deadline import Deadline
+from kafka_unclean_recovery.kafka_names import TRANSACTION_VERSION, Errors
 from kafka_unclean_recovery.model import TopicPartition
 
 _TRANSACTIONAL_ID_NOT_FOUND = 105
 _NO_OFFSET = -1
-TRANSACTION_VERSION = "transaction.version"
 _ENDS_BUMP_EPOCHS = 2
 
 
@@ -149,8 +148,8 @@ async def open_transactions(
     A follower without a leader answers too; needs READ on the topic. Raises ConnectionFailed,
     RequestFailed."""
     told = await describe_producers(connection, [topic_partition], deadline)
-    found = told.get(topic_partition, Producers(UNKNOWN_TOPIC_OR_PARTITION))
-    if found.error != NONE:
+    found = told.get(topic_partition, Producers(Errors.UNKNOWN_TOPIC_OR_PARTITION))
+    if found.error != Errors.NONE:
         raise RequestFailed("DescribeProducers", found.error)
     return {each.producer_id: each.start_offset for each in found.open}
 
@@ -180,7 +179,7 @@ async def told_transactions(
         return []
     filters = {"state_filters": [], "producer_id_filters": sorted(producer_ids)}
     listed = await connection.request(Message(LIST_TRANSACTIONS, filters), deadline)
-    if listed["error_code"] != NONE:
+    if listed["error_code"] != Errors.NONE:
         raise RequestFailed("ListTransactions", listed["error_code"])
     names = sorted({each["transactional_id"] for each in listed["transaction_states"]})
     if not names:
@@ -192,7 +191,7 @@ async def told_transactions(
     for told in answer["transaction_states"]:
         if told["error_code"] == _TRANSACTIONAL_ID_NOT_FOUND:
             continue  # the transactional id expired between the two requests
-        if told["error_code"] != NONE:
+        if told["error_code"] != Errors.NONE:
             what = f"DescribeTransactions of {told['transactional_id']!r}"
             raise RequestFailed(what, told["error_code"])
         partitions = {
@@ -231,4 +230,4 @@ async def write_marker(
     codes: list[int] = [
         p["error_code"] for m in answer["markers"] for t in m["topics"] for p in t["partitions"]
     ]
-    return codes[0] if codes else UNKNOWN_TOPIC_OR_PARTITION
+    return codes[0] if codes else Errors.UNKNOWN_TOPIC_OR_PARTITION

@@ -7,11 +7,7 @@ from typing import Any
 from kafka.protocol.admin.topics import AlterPartitionReassignmentsRequest
 
 from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
-from kafka_unclean_recovery.emulator.error_codes import (
-    INVALID_REPLICA_ASSIGNMENT,
-    INVALID_REPLICATION_FACTOR,
-    NONE,
-)
+from kafka_unclean_recovery.kafka_names import Errors
 from kafka_unclean_recovery.kraft_rules import events as ev
 
 
@@ -38,7 +34,7 @@ def _answer_of(error: int, context: Context, wanted: Any) -> Fields:
     known = context.emulation.state.brokers
     strange = [broker for broker in wanted.replicas or () if broker not in known]
     message = None
-    if error == INVALID_REPLICA_ASSIGNMENT and strange:
+    if error == Errors.INVALID_REPLICA_ASSIGNMENT and strange:
         message = (
             f"The manual partition assignment includes broker {strange[0]}, but no such broker is"
             " registered."
@@ -53,11 +49,11 @@ def _reassign(context: Context, name: str, wanted: Any, other_factor_allowed: bo
     if partition is not None and replicas is not None and not other_factor_allowed:
         before = [r for r in partition.replicas if r not in partition.adding_replicas]
         if len(before) != len(replicas):
-            return INVALID_REPLICATION_FACTOR
+            return Errors.INVALID_REPLICATION_FACTOR
     response = context.emulation.happen(
         ev.AlterReassignment(name, wanted.partition_index, replicas)
     )
-    return int(getattr(response, "error", NONE))
+    return int(getattr(response, "error", Errors.NONE))
 
 
 API = Api(AlterPartitionReassignmentsRequest, 0, 1, answer)

@@ -8,10 +8,7 @@ from typing import Any
 from kafka_unclean_recovery.emulator.apis.api import NO_TOPIC_ID, Api, Context, Fields
 from kafka_unclean_recovery.emulator.broker.coordination import refusal_here
 from kafka_unclean_recovery.emulator.broker.share_groups import ShareGroup, ShareState
-from kafka_unclean_recovery.emulator.error_codes import (
-    NONE,
-    UNKNOWN_TOPIC_OR_PARTITION,
-)
+from kafka_unclean_recovery.kafka_names import Errors
 from kafka_unclean_recovery.kraft_rules.records import TopicIdPartition
 from kafka_unclean_recovery.messages.share_groups import AlterShareGroupOffsetsRequest
 
@@ -22,17 +19,17 @@ async def answer(context: Context, request: Any) -> Fields:
     groups = context.emulation.share_groups
     group = groups.setdefault(request.group_id, ShareGroup(request.group_id))
     topics = [_topic(context, group, topic) for topic in request.topics]
-    return {"error_code": NONE, "error_message": None, "responses": topics}
+    return {"error_code": Errors.NONE, "error_message": None, "responses": topics}
 
 
 def _topic(context: Context, group: ShareGroup, wanted: Any) -> Fields:
     known = context.topic(wanted.topic_name, None)
     partitions = []
     for each in wanted.partitions:
-        error = UNKNOWN_TOPIC_OR_PARTITION
+        error = Errors.UNKNOWN_TOPIC_OR_PARTITION
         if known is not None and each.partition_index in known.partitions:
             _set(group, TopicIdPartition(known.topic_id, each.partition_index), each.start_offset)
-            error = NONE
+            error = Errors.NONE
         fields = {"partition_index": each.partition_index, "error_code": error}
         partitions.append(fields | {"error_message": None})
     topic_id = NO_TOPIC_ID if known is None else known.topic_id

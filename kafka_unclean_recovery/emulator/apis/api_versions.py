@@ -6,17 +6,8 @@ from __future__ import annotations
 from typing import Any
 
 from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
-from kafka_unclean_recovery.emulator.disks.metadata_records import (
-    ELR_VERSION,
-    METADATA_VERSION,
-    metadata_level,
-)
-from kafka_unclean_recovery.emulator.error_codes import (
-    INVALID_REQUEST,
-    NONE,
-    REBOOTSTRAP_REQUIRED,
-    UNSUPPORTED_VERSION,
-)
+from kafka_unclean_recovery.emulator.disks.metadata_records import metadata_level
+from kafka_unclean_recovery.kafka_names import ELR_VERSION, METADATA_VERSION, Errors
 from kafka_unclean_recovery.mechanisms import EMULATOR_FEATURE
 from kafka_unclean_recovery.messages.api_versions import ApiVersionsRequest
 
@@ -32,7 +23,7 @@ _ANY_NODE = -1
 async def answer(context: Context, request: Any) -> Fields:
     if request.version > HIGHEST_WITHOUT_NODES and (error := _misled(context, request)):
         return {"error_code": error, "api_keys": []}
-    fields = _fields(context, NONE)
+    fields = _fields(context, Errors.NONE)
     return fields | _features(context) if request.version >= 3 else fields
 
 
@@ -40,9 +31,11 @@ def _misled(context: Context, request: Any) -> int:
     """Return the error for a request that is meant for another node, NONE for any other."""
     cluster, node = request.cluster_id, request.node_id
     if (cluster is None) != (node == _ANY_NODE):
-        return INVALID_REQUEST
+        return Errors.INVALID_REQUEST
     here = (context.emulation.cluster_id, context.broker.id)
-    return NONE if cluster is None or (cluster, node) == here else REBOOTSTRAP_REQUIRED
+    return (
+        Errors.NONE if cluster is None or (cluster, node) == here else Errors.REBOOTSTRAP_REQUIRED
+    )
 
 
 def _features(context: Context) -> Fields:
@@ -68,7 +61,7 @@ def _features(context: Context) -> Fields:
 
 def unsupported_version(context: Context) -> Fields:
     """Return the answer, in version 0, to a version that is not known."""
-    return _fields(context, UNSUPPORTED_VERSION)
+    return _fields(context, Errors.UNSUPPORTED_VERSION)
 
 
 def _fields(context: Context, error: int) -> Fields:

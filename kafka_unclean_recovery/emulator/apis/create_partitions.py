@@ -8,12 +8,8 @@ from typing import Any
 from kafka.protocol.admin.topics import CreatePartitionsRequest
 
 from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
-from kafka_unclean_recovery.emulator.error_codes import (
-    INVALID_PARTITIONS,
-    INVALID_REPLICATION_FACTOR,
-    NONE,
-)
 from kafka_unclean_recovery.emulator.placement import in_turns
+from kafka_unclean_recovery.kafka_names import Errors
 from kafka_unclean_recovery.kraft_rules import events as ev
 from kafka_unclean_recovery.kraft_rules.records import Ids
 from kafka_unclean_recovery.kraft_rules.state import Topic
@@ -24,7 +20,7 @@ async def answer(context: Context, request: Any) -> Fields:
     for wanted in request.topics:
         topic = context.topic(wanted.name, None)
         error = _create(context, wanted, topic, request.validate_only)
-        message = _message(wanted, topic) if error == INVALID_PARTITIONS and topic else None
+        message = _message(wanted, topic) if error == Errors.INVALID_PARTITIONS and topic else None
         results.append({"name": wanted.name, "error_code": error, "error_message": message})
     return {"results": results}
 
@@ -32,10 +28,10 @@ async def answer(context: Context, request: Any) -> Fields:
 def _create(context: Context, wanted: Any, topic: Topic | None, validate_only: bool) -> int:
     replicas = _replicas(context, wanted, topic)
     if replicas is None:
-        return INVALID_REPLICATION_FACTOR
+        return Errors.INVALID_REPLICATION_FACTOR
     ask = context.emulation.would_happen if validate_only else context.emulation.happen
     response = ask(ev.CreatePartitions(wanted.name, wanted.count, replicas))
-    return int(getattr(response, "error", NONE))
+    return int(getattr(response, "error", Errors.NONE))
 
 
 def _replicas(context: Context, wanted: Any, topic: Topic | None) -> tuple[Ids, ...] | None:

@@ -9,13 +9,8 @@ from kafka.protocol.admin.topics import CreateTopicsRequest
 
 from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
 from kafka_unclean_recovery.emulator.apis.describe_configs import of_new_topic
-from kafka_unclean_recovery.emulator.error_codes import (
-    INVALID_PARTITIONS,
-    INVALID_REPLICATION_FACTOR,
-    INVALID_REQUEST,
-    POLICY_VIOLATION,
-)
 from kafka_unclean_recovery.emulator.placement import in_turns
+from kafka_unclean_recovery.kafka_names import Errors
 from kafka_unclean_recovery.kraft_rules import events as ev
 from kafka_unclean_recovery.kraft_rules.configs import config_problem
 
@@ -30,7 +25,7 @@ _TOO_MANY = "Excessively large number of partitions per request."
 async def answer(context: Context, request: Any) -> Fields:
     topics = []
     if sum(map(_partitions, request.topics)) > _MOST_PARTITIONS:
-        refused = {"error_code": POLICY_VIOLATION, "error_message": _TOO_MANY}
+        refused = {"error_code": Errors.POLICY_VIOLATION, "error_message": _TOO_MANY}
         return {"topics": [{"name": wanted.name} | refused for wanted in request.topics]}
     for wanted in request.topics:
         result = _create(context, wanted, request.validate_only)
@@ -63,9 +58,9 @@ def _create(context: Context, wanted: Any, validate_only: bool) -> Fields:
 
 def _message(error: int, event: ev.CreateTopic) -> str | None:
     """Return Kafka's message for the error, or None."""
-    if error == ev.Errors.TOPIC_ALREADY_EXISTS:
+    if error == Errors.TOPIC_ALREADY_EXISTS:
         return f"Topic '{event.name}' already exists."
-    if error == ev.Errors.INVALID_CONFIG:
+    if error == Errors.INVALID_CONFIG:
         return next(filter(None, map(config_problem, event.configs, event.configs.values())))
     return None
 
@@ -74,14 +69,14 @@ def _assignment(context: Context, wanted: Any) -> dict[int, tuple[int, ...]] | i
     """Return the replicas by partition, or an error code."""
     if wanted.assignments:
         if (wanted.num_partitions, wanted.replication_factor) != (_DEFAULT, _DEFAULT):
-            return INVALID_REQUEST
+            return Errors.INVALID_REQUEST
         return {each.partition_index: tuple(each.broker_ids) for each in wanted.assignments}
     partitions = _or_default(wanted.num_partitions, _DEFAULT_PARTITIONS)
     factor = _or_default(wanted.replication_factor, _DEFAULT_REPLICAS)
     if partitions < 1:
-        return INVALID_PARTITIONS
+        return Errors.INVALID_PARTITIONS
     replicas = in_turns(context.emulation.state, 0, partitions, factor)
-    return INVALID_REPLICATION_FACTOR if replicas is None else dict(enumerate(replicas))
+    return Errors.INVALID_REPLICATION_FACTOR if replicas is None else dict(enumerate(replicas))
 
 
 def _or_default(value: int, default: int) -> int:

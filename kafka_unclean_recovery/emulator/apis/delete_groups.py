@@ -8,7 +8,7 @@ from kafka.protocol.admin.groups import DeleteGroupsRequest
 
 from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
 from kafka_unclean_recovery.emulator.broker.coordination import known_group, refusal_here
-from kafka_unclean_recovery.emulator.error_codes import GROUP_ID_NOT_FOUND, NON_EMPTY_GROUP, NONE
+from kafka_unclean_recovery.kafka_names import Errors
 
 
 async def answer(context: Context, request: Any) -> Fields:
@@ -21,11 +21,11 @@ def _delete(context: Context, group_id: str) -> int:
         return error
     group = known_group(context, group_id)
     if group is None:
-        return GROUP_ID_NOT_FOUND
+        return Errors.GROUP_ID_NOT_FOUND
     if group.members or group.invited:
-        return NON_EMPTY_GROUP
+        return Errors.NON_EMPTY_GROUP
     del context.emulation.groups[group_id]
-    return NONE
+    return Errors.NONE
 
 
 API = Api(DeleteGroupsRequest, 0, 2, answer)

@@ -7,11 +7,7 @@ from typing import Any
 from kafka.protocol.admin.topics import DeleteTopicsRequest
 
 from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
-from kafka_unclean_recovery.emulator.error_codes import (
-    NONE,
-    UNKNOWN_TOPIC_ID,
-    UNKNOWN_TOPIC_OR_PARTITION,
-)
+from kafka_unclean_recovery.kafka_names import Errors
 from kafka_unclean_recovery.kraft_rules import events as ev
 
 
@@ -26,10 +22,10 @@ async def answer(context: Context, request: Any) -> Fields:
 def _delete(context: Context, name: str | None, topic_id: Any) -> Fields:
     topic = context.topic(name, topic_id)
     if topic is None:
-        error = UNKNOWN_TOPIC_OR_PARTITION if name else UNKNOWN_TOPIC_ID
+        error = Errors.UNKNOWN_TOPIC_OR_PARTITION if name else Errors.UNKNOWN_TOPIC_ID
         return {"name": name, "topic_id": topic_id, "error_code": error}
     context.emulation.happen(ev.DeleteTopic(topic.name))
-    return {"name": topic.name, "topic_id": topic.topic_id, "error_code": NONE}
+    return {"name": topic.name, "topic_id": topic.topic_id, "error_code": Errors.NONE}
 
 
 API = Api(DeleteTopicsRequest, 1, 6, answer)

@@ -7,15 +7,15 @@ from typing import Any
 from kafka.protocol.admin.cluster import DescribeClusterRequest
 
 from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
-from kafka_unclean_recovery.emulator.error_codes import MISMATCHED_ENDPOINT_TYPE
 from kafka_unclean_recovery.emulator.security import rights
+from kafka_unclean_recovery.kafka_names import Errors
 
 _BROKERS = 1
 
 
 async def answer(context: Context, request: Any) -> Fields:
     if request.version >= 1 and request.endpoint_type != _BROKERS:
-        return {"error_code": MISMATCHED_ENDPOINT_TYPE, "cluster_id": "", "brokers": []}
+        return {"error_code": Errors.MISMATCHED_ENDPOINT_TYPE, "cluster_id": "", "brokers": []}
     live = context.live()
     fenced = request.version >= 2 and request.include_fenced_brokers
     listed = context.listed() if fenced else live

@@ -13,12 +13,8 @@ from typing import Any, NamedTuple
 from kafka.protocol.admin.configs import DescribeConfigsRequest
 
 from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
-from kafka_unclean_recovery.emulator.error_codes import INVALID_REQUEST, UNKNOWN_TOPIC_OR_PARTITION
-from kafka_unclean_recovery.kraft_rules.state import (
-    DEFAULTS,
-    MIN_INSYNC_REPLICAS,
-    State,
-)
+from kafka_unclean_recovery.kafka_names import MIN_INSYNC_REPLICAS, Errors
+from kafka_unclean_recovery.kraft_rules.state import DEFAULTS, State
 from kafka_unclean_recovery.kraft_rules.topic_configs import (
     TOPIC_CONFIGS,
     config_type,
@@ -61,13 +57,16 @@ def _resource(context: Context, resource: Any) -> Fields:
     if resource.resource_type == BROKER:
         broker = broker_named(name)
         if broker != context.broker.id and name != ALL_BROKERS:
-            return fields | {"error_code": INVALID_REQUEST, "error_message": _not_me(context, name)}
+            return fields | {
+                "error_code": Errors.INVALID_REQUEST,
+                "error_message": _not_me(context, name),
+            }
         return fields | {"configs": _wanted(resource, _of_broker(state, broker))}
     if resource.resource_type != TOPIC:
-        return fields | {"error_code": INVALID_REQUEST}
+        return fields | {"error_code": Errors.INVALID_REQUEST}
     topic = context.topic(name, None)
     if topic is None:
-        return fields | {"error_code": UNKNOWN_TOPIC_OR_PARTITION}
+        return fields | {"error_code": Errors.UNKNOWN_TOPIC_OR_PARTITION}
     return fields | {"configs": _wanted(resource, _of_topic(state, topic.configs))}
 
 

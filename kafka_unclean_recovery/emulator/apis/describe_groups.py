@@ -9,8 +9,8 @@ from kafka.protocol.admin.groups import DescribeGroupsRequest
 from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
 from kafka_unclean_recovery.emulator.broker.coordination import known_group, refusal_here
 from kafka_unclean_recovery.emulator.broker.groups import Group, GroupState
-from kafka_unclean_recovery.emulator.error_codes import GROUP_ID_NOT_FOUND, NONE
 from kafka_unclean_recovery.emulator.security import rights
+from kafka_unclean_recovery.kafka_names import Errors
 
 _DEAD = "Dead"
 
@@ -25,7 +25,7 @@ def _group(context: Context, request: Any, group_id: str) -> Fields:
     if group is not None:
         fields = _described(group)
     else:
-        missing = GROUP_ID_NOT_FOUND if request.version >= 6 else NONE
+        missing = Errors.GROUP_ID_NOT_FOUND if request.version >= 6 else Errors.NONE
         fields = _nothing(group_id, error or missing, "" if error else _DEAD)
     if request.version >= 3 and request.include_authorized_operations and not error:
         fields["authorized_operations"] = rights.GROUP
@@ -35,7 +35,9 @@ def _group(context: Context, request: Any, group_id: str) -> Fields:
 def _nothing(group_id: str, error: int, state: str) -> Fields:
     return {
         "error_code": error,
-        "error_message": f"Group {group_id} not found." if error == GROUP_ID_NOT_FOUND else None,
+        "error_message": f"Group {group_id} not found."
+        if error == Errors.GROUP_ID_NOT_FOUND
+        else None,
         "group_id": group_id,
         "group_state": state,
         "protocol_type": "",
@@ -47,7 +49,7 @@ def _nothing(group_id: str, error: int, state: str) -> Fields:
 def _described(group: Group) -> Fields:
     stable = group.state is GroupState.STABLE
     return {
-        "error_code": NONE,
+        "error_code": Errors.NONE,
         "error_message": None,
         "group_id": group.id,
         "group_state": group.state,

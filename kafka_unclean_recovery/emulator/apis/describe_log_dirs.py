@@ -13,7 +13,7 @@ from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
 from kafka_unclean_recovery.emulator.broker.broker import Broker
 from kafka_unclean_recovery.emulator.broker.replica import Replica
 from kafka_unclean_recovery.emulator.disks.log_directories import LogDirectory
-from kafka_unclean_recovery.emulator.error_codes import KAFKA_STORAGE_ERROR
+from kafka_unclean_recovery.kafka_names import Errors
 
 
 async def answer(context: Context, request: Any) -> Fields:
@@ -24,7 +24,11 @@ async def answer(context: Context, request: Any) -> Fields:
 
 def _result(broker: Broker, directory: LogDirectory, wanted: Iterable[Replica]) -> Fields:
     if not directory.online:
-        return {"log_dir": str(directory.path), "error_code": KAFKA_STORAGE_ERROR, "topics": []}
+        return {
+            "log_dir": str(directory.path),
+            "error_code": Errors.KAFKA_STORAGE_ERROR,
+            "topics": [],
+        }
     usage = shutil.disk_usage(directory.path)
     return {
         "log_dir": str(directory.path),

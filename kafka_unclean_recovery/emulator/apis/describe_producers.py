@@ -13,11 +13,7 @@ from kafka.protocol.admin.transactions import DescribeProducersRequest
 from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
 from kafka_unclean_recovery.emulator.broker.producers import last_sequence
 from kafka_unclean_recovery.emulator.broker.replica import Replica
-from kafka_unclean_recovery.emulator.error_codes import (
-    NONE,
-    NOT_LEADER_OR_FOLLOWER,
-    UNKNOWN_TOPIC_OR_PARTITION,
-)
+from kafka_unclean_recovery.kafka_names import Errors
 
 _NO_COORDINATOR, _NO_TRANSACTION = -1, -1
 
@@ -40,11 +36,11 @@ async def answer(context: Context, request: Any) -> Fields:
 def _partition(context: Context, name: str, number: int) -> Fields:
     topic = context.topic(name, None)
     if topic is None or number not in topic.partitions:
-        return {"error_code": UNKNOWN_TOPIC_OR_PARTITION}
+        return {"error_code": Errors.UNKNOWN_TOPIC_OR_PARTITION}
     replica = context.replica(topic, number)
     if replica is None:
-        return {"error_code": context.no_replica(topic, number, NOT_LEADER_OR_FOLLOWER)}
-    return {"error_code": NONE, "active_producers": _producers(replica)}
+        return {"error_code": context.no_replica(topic, number, Errors.NOT_LEADER_OR_FOLLOWER)}
+    return {"error_code": Errors.NONE, "active_producers": _producers(replica)}
 
 
 def _producers(replica: Replica) -> list[Fields]:

@@ -14,11 +14,10 @@ from kafka.protocol.admin.cluster import DescribeQuorumRequest
 
 from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
 from kafka_unclean_recovery.emulator.disks.metadata_replicas import CONTROLLER_ID, EPOCH
-from kafka_unclean_recovery.emulator.error_codes import UNKNOWN_TOPIC_OR_PARTITION
+from kafka_unclean_recovery.kafka_names import CLUSTER_METADATA_TOPIC, Errors
 
 # A voter of a static quorum has this directory id (DirectoryId.UNASSIGNED).
 _NO_DIRECTORY = UUID(int=0)
-_TOPIC = "__cluster_metadata"
 
 
 async def answer(context: Context, request: Any) -> Fields:
@@ -37,8 +36,8 @@ async def answer(context: Context, request: Any) -> Fields:
 
 def _partition(context: Context, topic: str, number: int) -> Fields:
     fields: Fields = {"partition_index": number, "error_message": None}
-    if (topic, number) != (_TOPIC, 0):
-        return fields | {"error_code": UNKNOWN_TOPIC_OR_PARTITION}
+    if (topic, number) != (CLUSTER_METADATA_TOPIC, 0):
+        return fields | {"error_code": Errors.UNKNOWN_TOPIC_OR_PARTITION}
     return fields | {
         "leader_id": CONTROLLER_ID,
         "leader_epoch": EPOCH,

@@ -13,7 +13,7 @@ from kafka_unclean_recovery.emulator.broker.share_groups import (
     ShareGroup,
     ShareState,
 )
-from kafka_unclean_recovery.emulator.error_codes import NONE
+from kafka_unclean_recovery.kafka_names import Errors
 from kafka_unclean_recovery.kraft_rules.records import TopicIdPartition
 from kafka_unclean_recovery.kraft_rules.state import Topic
 from kafka_unclean_recovery.messages.share_groups import DescribeShareGroupOffsetsRequest
@@ -35,7 +35,7 @@ def _group(context: Context, wanted: Any) -> Fields:
         topics = list(_every(context, group))
     else:
         topics = [_named(context, group, topic) for topic in wanted.topics]
-    return fields | {"topics": topics, "error_code": NONE}
+    return fields | {"topics": topics, "error_code": Errors.NONE}
 
 
 def _every(context: Context, group: ShareGroup) -> Iterable[Fields]:
@@ -66,7 +66,7 @@ def _partition(number: int, state: ShareState) -> Fields:
         "start_offset": state.start_offset,
         "leader_epoch": state.leader_epoch,
         "lag": -1,
-        "error_code": NONE,
+        "error_code": Errors.NONE,
         "error_message": None,
     }
 

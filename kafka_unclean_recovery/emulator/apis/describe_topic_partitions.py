@@ -8,15 +8,10 @@ from typing import Any
 from kafka.protocol.admin.topics import DescribeTopicPartitionsRequest
 
 from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
-from kafka_unclean_recovery.emulator.error_codes import (
-    INVALID_REQUEST,
-    LISTENER_NOT_FOUND,
-    NONE,
-    UNKNOWN_TOPIC_OR_PARTITION,
-)
 from kafka_unclean_recovery.emulator.listener.request_limits import partition_limit
 from kafka_unclean_recovery.emulator.partition_metadata import partition_fields
 from kafka_unclean_recovery.emulator.security import rights
+from kafka_unclean_recovery.kafka_names import Errors
 from kafka_unclean_recovery.kraft_rules.state import Topic
 
 
@@ -24,7 +19,7 @@ async def answer(context: Context, request: Any) -> Fields:
     """Return topics by name and partitions by number, from the cursor on: as many partitions as the
     limit at most, and a cursor to the rest."""
     if not _sound(request):
-        return {"topics": [_failed(t.name, INVALID_REQUEST) for t in request.topics]}
+        return {"topics": [_failed(t.name, Errors.INVALID_REQUEST) for t in request.topics]}
     limit = request.response_partition_limit
     left = partition_limit(context.emulation.state, context.broker.id, limit)
     topics: list[Fields] = []
@@ -34,7 +29,7 @@ async def answer(context: Context, request: Any) -> Fields:
             return {"topics": topics, "next_cursor": _cursor(name, first)}
         topic = context.topic(name, None)
         if topic is None:
-            topics.append(_failed(name, UNKNOWN_TOPIC_OR_PARTITION))
+            topics.append(_failed(name, Errors.UNKNOWN_TOPIC_OR_PARTITION))
             continue
         numbers = [number for number in sorted(topic.partitions) if number >= first]
         topics.append(_topic(context, topic, numbers[:left]))
@@ -88,9 +83,9 @@ def _partition(context: Context, topic: Topic, number: int) -> Fields:
         "last_known_elr": partition.last_known_elr,
     }
     fields = partition_fields(context.state, topic, number, context.emulation.faults.unlisted)
-    if fields["error_code"] == LISTENER_NOT_FOUND:
+    if fields["error_code"] == Errors.LISTENER_NOT_FOUND:
         # This request alone gives no error for a leader that clients can't see.
-        fields["error_code"] = NONE
+        fields["error_code"] = Errors.NONE
     return fields | elr
 
 

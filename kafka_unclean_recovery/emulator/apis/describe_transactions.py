@@ -8,10 +8,7 @@ from kafka.protocol.admin.transactions import DescribeTransactionsRequest
 
 from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
 from kafka_unclean_recovery.emulator.broker.coordination import coordinator_of
-from kafka_unclean_recovery.emulator.error_codes import (
-    NOT_COORDINATOR,
-    TRANSACTIONAL_ID_NOT_FOUND,
-)
+from kafka_unclean_recovery.kafka_names import Errors
 
 
 async def answer(context: Context, request: Any) -> Fields:
@@ -24,7 +21,7 @@ async def answer(context: Context, request: Any) -> Fields:
 
 def _error(context: Context, transactional_id: str) -> int:
     here = coordinator_of(context, transactional_id) == context.broker.id
-    return TRANSACTIONAL_ID_NOT_FOUND if here else NOT_COORDINATOR
+    return Errors.TRANSACTIONAL_ID_NOT_FOUND if here else Errors.NOT_COORDINATOR
 
 
 API = Api(DescribeTransactionsRequest, 0, 0, answer)

@@ -11,8 +11,8 @@ from dataclasses import replace
 from typing import Any
 
 from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
-from kafka_unclean_recovery.emulator.error_codes import INVALID_REQUEST, REQUEST_LIMIT_REACHED
 from kafka_unclean_recovery.emulator.listener.request_limits import SERVED_AT_ONCE
+from kafka_unclean_recovery.kafka_names import Errors
 from kafka_unclean_recovery.kraft_rules import events as ev
 from kafka_unclean_recovery.messages.elect_leaders import DESIGNATED, ElectLeadersRequest
 
@@ -27,7 +27,7 @@ _TYPES = {
 async def answer(context: Context, request: Any) -> Fields:
     event = _event(request)
     if event is None:
-        return {"error_code": INVALID_REQUEST, "replica_election_results": []}
+        return {"error_code": Errors.INVALID_REQUEST, "replica_election_results": []}
     event, beyond = _within_limit(event, request.version)
     response = context.emulation.happen(event)
     assert isinstance(response, ev.ElectLeadersResponse)
@@ -36,7 +36,7 @@ async def answer(context: Context, request: Any) -> Fields:
         result = _result(number, error, _message(context, topic, number, error))
         topics.setdefault(topic, []).append(result)
     for topic, number in beyond:
-        result = _result(number, REQUEST_LIMIT_REACHED, "REQUEST_LIMIT_REACHED")
+        result = _result(number, Errors.REQUEST_LIMIT_REACHED, "REQUEST_LIMIT_REACHED")
         topics.setdefault(topic, []).append(result)
     results = [{"topic": topic, "partition_result": found} for topic, found in topics.items()]
     return {"error_code": response.error, "replica_election_results": results}
@@ -46,9 +46,9 @@ def _result(number: int, error: int, message: str | None) -> Fields:
     return {"partition_id": number, "error_code": error, "error_message": message}
 
 
-def _message(context: Context, topic: str, number: int, error: ev.Errors) -> str | None:
+def _message(context: Context, topic: str, number: int, error: Errors) -> str | None:
     """Return Kafka's message for an error whose usual text it does not use, or None."""
-    if error is not ev.Errors.UNKNOWN_TOPIC_OR_PARTITION:
+    if error is not Errors.UNKNOWN_TOPIC_OR_PARTITION:
         return None
     if context.topic(topic, None) is None:
         return f"No such topic as {topic}"

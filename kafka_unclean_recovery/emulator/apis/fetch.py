@@ -16,11 +16,7 @@ from kafka.protocol.consumer.fetch import FetchRequest
 from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
 from kafka_unclean_recovery.emulator.broker.log import NO_EPOCH
 from kafka_unclean_recovery.emulator.broker.replica import Replica, epoch_error, read
-from kafka_unclean_recovery.emulator.error_codes import (
-    NOT_LEADER_OR_FOLLOWER,
-    UNKNOWN_TOPIC_ID,
-    UNKNOWN_TOPIC_OR_PARTITION,
-)
+from kafka_unclean_recovery.kafka_names import Errors
 
 _FUTURE_LOCAL_REPLICA = -3
 _CONSUMER = -1
@@ -61,15 +57,15 @@ def _partition(context: Context, request: Any, topic: Any, wanted: Any, left: in
     by_id = request.version >= 13
     known = context.topic(None if by_id else topic.topic, topic.topic_id if by_id else None)
     if known is None:
-        return _error(UNKNOWN_TOPIC_ID if by_id else UNKNOWN_TOPIC_OR_PARTITION)
+        return _error(Errors.UNKNOWN_TOPIC_ID if by_id else Errors.UNKNOWN_TOPIC_OR_PARTITION)
     if wanted.partition not in known.partitions:
-        return _error(UNKNOWN_TOPIC_OR_PARTITION)
+        return _error(Errors.UNKNOWN_TOPIC_OR_PARTITION)
     replica = context.replica(known, wanted.partition)
     asker = _asker(request)
     if replica is None:
-        return _error(context.no_replica(known, wanted.partition, NOT_LEADER_OR_FOLLOWER))
+        return _error(context.no_replica(known, wanted.partition, Errors.NOT_LEADER_OR_FOLLOWER))
     if _needs_leader(asker, request.version) and not replica.leads:
-        return _error(NOT_LEADER_OR_FOLLOWER)
+        return _error(Errors.NOT_LEADER_OR_FOLLOWER)
     if error := epoch_error(replica, wanted.current_leader_epoch if request.version >= 9 else -1):
         return _error(error)
     return _read(context, replica, wanted, _readable_end(replica, asker), request.version, left)

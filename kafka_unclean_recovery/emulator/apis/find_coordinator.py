@@ -12,7 +12,7 @@ from kafka.protocol.metadata.find_coordinator import FindCoordinatorRequest
 
 from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
 from kafka_unclean_recovery.emulator.broker.coordination import coordinator_of
-from kafka_unclean_recovery.emulator.error_codes import COORDINATOR_NOT_AVAILABLE, NONE
+from kafka_unclean_recovery.kafka_names import Errors
 
 _GROUP, _TRANSACTION = 0, 1
 
@@ -32,10 +32,10 @@ def _find(context: Context, kind: int, key: str) -> Fields:
     found = coordinator_of(context, key) if kind in (_GROUP, _TRANSACTION) else None
     if found is None:
         nobody = {"node_id": -1, "host": "", "port": -1, "error_message": None}
-        return nobody | {"error_code": COORDINATOR_NOT_AVAILABLE}
+        return nobody | {"error_code": Errors.COORDINATOR_NOT_AVAILABLE}
     host, port = context.address(found)
     somebody = {"node_id": found, "host": host, "port": port, "error_message": None}
-    return somebody | {"error_code": NONE}
+    return somebody | {"error_code": Errors.NONE}
 
 
 API = Api(FindCoordinatorRequest, 0, 6, answer)

@@ -10,15 +10,8 @@ from __future__ import annotations
 from typing import Any
 
 from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
-from kafka_unclean_recovery.emulator.error_codes import (
-    NONE,
-    NOT_LEADER_OR_FOLLOWER,
-    REQUEST_LIMIT_REACHED,
-    UNKNOWN_TOPIC_ID,
-    UNKNOWN_TOPIC_OR_PARTITION,
-)
 from kafka_unclean_recovery.emulator.listener.request_limits import SERVED_AT_ONCE
-from kafka_unclean_recovery.kraft_rules.events import Errors
+from kafka_unclean_recovery.kafka_names import Errors
 from kafka_unclean_recovery.mechanisms import Dialect
 from kafka_unclean_recovery.messages.get_replica_log_info import REQUESTS
 
@@ -43,7 +36,7 @@ def _answer(context: Context, request: Any, dialect: Dialect) -> Fields:
     served, beyond = wanted[:SERVED_AT_ONCE], wanted[SERVED_AT_ONCE:]
     infos = [(topic_id, _info(context, topic_id, number)) for topic_id, number in served]
     if dialect is Dialect.KIP_966:
-        limit = REQUEST_LIMIT_REACHED
+        limit = Errors.REQUEST_LIMIT_REACHED
         infos += [(topic_id, _failed(number, limit)) for topic_id, number in beyond]
     fields: Fields = {
         "broker_epoch": context.broker.epoch,
@@ -63,26 +56,26 @@ def _by_topic(infos: list[tuple[Any, Fields]], names: tuple[str, ...]) -> list[F
 def _info(context: Context, topic_id: Any, number: int) -> Fields:
     topic = context.topic(None, topic_id)
     if topic is None:
-        return _failed(number, UNKNOWN_TOPIC_ID)
+        return _failed(number, Errors.UNKNOWN_TOPIC_ID)
     if number not in topic.partitions:
-        return _failed(number, UNKNOWN_TOPIC_OR_PARTITION)
+        return _failed(number, Errors.UNKNOWN_TOPIC_OR_PARTITION)
     replica = context.replica(topic, number)
     if replica is None:
-        return _failed(number, context.no_replica(topic, number, NOT_LEADER_OR_FOLLOWER))
+        return _failed(number, context.no_replica(topic, number, Errors.NOT_LEADER_OR_FOLLOWER))
     return {
         "partition": number,
         "last_written_leader_epoch": replica.log.last_written_epoch,
         "current_leader_epoch": replica.leader_epoch,
         "partition_leader_epoch": replica.leader_epoch,
         "log_end_offset": replica.log.end_offset,
-        "error_code": NONE,
+        "error_code": Errors.NONE,
         "error_message": None,
     }
 
 
 def _failed(number: int, error: int) -> Fields:
     known = {code.value: code.name for code in Errors} | {
-        REQUEST_LIMIT_REACHED: "REQUEST_LIMIT_REACHED"
+        Errors.REQUEST_LIMIT_REACHED: "REQUEST_LIMIT_REACHED"
     }
     return {
         "partition": number,

@@ -8,7 +8,7 @@ from kafka.protocol.admin.configs import IncrementalAlterConfigsRequest
 
 from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
 from kafka_unclean_recovery.emulator.config_changes import answer_of, change_configs
-from kafka_unclean_recovery.emulator.error_codes import INVALID_CONFIG
+from kafka_unclean_recovery.kafka_names import Errors
 
 _SET, _DELETE = 0, 1
 
@@ -23,7 +23,7 @@ async def answer(context: Context, request: Any) -> Fields:
 
 def _alter(context: Context, resource: Any, validate_only: bool) -> Fields:
     if any(config.config_operation not in (_SET, _DELETE) for config in resource.configs):
-        return answer_of(resource, INVALID_CONFIG)
+        return answer_of(resource, Errors.INVALID_CONFIG)
     changes = {
         config.name: None if config.config_operation == _DELETE else config.value or ""
         for config in resource.configs

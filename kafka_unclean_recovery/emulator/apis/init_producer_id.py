@@ -7,12 +7,12 @@ from typing import Any
 from kafka.protocol.producer.transaction import InitProducerIdRequest
 
 from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
-from kafka_unclean_recovery.emulator.error_codes import TRANSACTIONAL_ID_AUTHORIZATION_FAILED
+from kafka_unclean_recovery.kafka_names import Errors
 
 
 async def answer(context: Context, request: Any) -> Fields:
     if request.transactional_id is not None:
-        error = TRANSACTIONAL_ID_AUTHORIZATION_FAILED
+        error = Errors.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
         return {"error_code": error, "producer_id": -1, "producer_epoch": -1}
     return {"producer_id": context.emulation.new_producer_id(), "producer_epoch": 0}
 

@@ -17,7 +17,7 @@ from kafka_unclean_recovery.emulator.broker.groups import (
     await_join,
     join,
 )
-from kafka_unclean_recovery.emulator.error_codes import MEMBER_ID_REQUIRED, NONE, UNKNOWN_MEMBER_ID
+from kafka_unclean_recovery.kafka_names import Errors
 
 
 async def answer(context: Context, request: Any) -> Fields:
@@ -29,13 +29,13 @@ async def answer(context: Context, request: Any) -> Fields:
         member_id = f"{subscription.client_id}-{uuid4()}"
         group.invited[member_id] = time.monotonic() + subscription.session_timeout
         if request.version >= 4:
-            return _failed(MEMBER_ID_REQUIRED, member_id)
+            return _failed(Errors.MEMBER_ID_REQUIRED, member_id)
     if error := join(group, member_id, subscription, time.monotonic()):
         return _failed(error, member_id)
     context.emulation.settled()
     await wait_while(context, group, lambda: _rebalancing(group, member_id))
     if member_id not in group.members:
-        return _failed(UNKNOWN_MEMBER_ID, member_id)
+        return _failed(Errors.UNKNOWN_MEMBER_ID, member_id)
     return _joined(group, member_id)
 
 
@@ -72,7 +72,7 @@ def _joined(group: Group, member_id: str) -> Fields:
     """Return the answer to a joined member. Only the leader gets the others, because it assigns."""
     told = group.members.values() if member_id == group.leader else ()
     return {
-        "error_code": NONE,
+        "error_code": Errors.NONE,
         "generation_id": group.generation,
         "protocol_type": group.protocol_type,
         "protocol_name": group.protocol,

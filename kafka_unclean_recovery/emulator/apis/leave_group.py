@@ -10,7 +10,7 @@ from kafka.protocol.consumer.group import LeaveGroupRequest
 from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
 from kafka_unclean_recovery.emulator.broker.coordination import group_of, refusal_here
 from kafka_unclean_recovery.emulator.broker.groups import leave
-from kafka_unclean_recovery.emulator.error_codes import NONE
+from kafka_unclean_recovery.kafka_names import Errors
 
 
 async def answer(context: Context, request: Any) -> Fields:
@@ -27,7 +27,7 @@ async def answer(context: Context, request: Any) -> Fields:
     if request.version < 3:
         return _only(errors[0])
     return {
-        "error_code": NONE,
+        "error_code": Errors.NONE,
         "members": [
             {"member_id": member_id, "group_instance_id": None, "error_code": error}
             for member_id, error in zip(leaving, errors, strict=True)

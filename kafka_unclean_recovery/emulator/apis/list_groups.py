@@ -9,7 +9,7 @@ from kafka.protocol.admin.groups import ListGroupsRequest
 from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
 from kafka_unclean_recovery.emulator.broker.coordination import known_group, refusal_here
 from kafka_unclean_recovery.emulator.broker.groups import GroupState
-from kafka_unclean_recovery.emulator.error_codes import NONE
+from kafka_unclean_recovery.kafka_names import Errors
 
 CLASSIC, SHARE = "classic", "share"
 
@@ -35,7 +35,7 @@ async def answer(context: Context, request: Any) -> Fields:
         if (not states or each["group_state"].lower() in states)
         and (not types or each["group_type"].lower() in types)
     ]
-    return {"error_code": NONE, "groups": chosen}
+    return {"error_code": Errors.NONE, "groups": chosen}
 
 
 def _told(group_id: str, protocol_type: str, state: str, kind: str) -> Fields:

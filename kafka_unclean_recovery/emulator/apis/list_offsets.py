@@ -13,13 +13,7 @@ from kafka.protocol.consumer.offsets import ListOffsetsRequest
 from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
 from kafka_unclean_recovery.emulator.broker.record_times import first_since, latest
 from kafka_unclean_recovery.emulator.broker.replica import Replica, epoch_error
-from kafka_unclean_recovery.emulator.error_codes import (
-    LEADER_NOT_AVAILABLE,
-    NOT_LEADER_OR_FOLLOWER,
-    OFFSET_NOT_AVAILABLE,
-    UNKNOWN_TOPIC_OR_PARTITION,
-    UNSUPPORTED_VERSION,
-)
+from kafka_unclean_recovery.kafka_names import Errors
 
 _DEBUGGING_REPLICA = -2
 _LATEST, _EARLIEST, _MAX_TIMESTAMP, _EARLIEST_LOCAL, _LATEST_TIERED = -1, -2, -3, -4, -5
@@ -55,13 +49,13 @@ async def answer(context: Context, request: Any) -> Fields:
 
 def _partition(context: Context, request: Any, name: str, wanted: Any) -> Fields:
     if wanted.timestamp < 0 and request.version < _SINCE_VERSION.get(wanted.timestamp, _NEVER):
-        return {"error_code": UNSUPPORTED_VERSION}
+        return {"error_code": Errors.UNSUPPORTED_VERSION}
     topic = context.topic(name, None)
     replica = None if topic is None else context.replica(topic, wanted.partition_index)
     if topic is None:
-        return {"error_code": UNKNOWN_TOPIC_OR_PARTITION}
+        return {"error_code": Errors.UNKNOWN_TOPIC_OR_PARTITION}
     if replica is None:
-        unknown = UNKNOWN_TOPIC_OR_PARTITION
+        unknown = Errors.UNKNOWN_TOPIC_OR_PARTITION
         return {"error_code": context.no_replica(topic, wanted.partition_index, unknown)}
     epoch = wanted.current_leader_epoch if request.version >= 4 else -1
     if error := epoch_error(replica, epoch):
@@ -69,11 +63,11 @@ def _partition(context: Context, request: Any, name: str, wanted: Any) -> Fields
     if request.replica_id == _DEBUGGING_REPLICA:
         return _offset(context, replica, wanted.timestamp, replica.log.end_offset)
     if replica.epoch_start is None:
-        return {"error_code": NOT_LEADER_OR_FOLLOWER}
+        return {"error_code": Errors.NOT_LEADER_OR_FOLLOWER}
     if wanted.timestamp == _LATEST and replica.epoch_start > replica.high_watermark:
         # A new leader does not know yet what is committed.
         known = request.version >= 5
-        return {"error_code": OFFSET_NOT_AVAILABLE if known else LEADER_NOT_AVAILABLE}
+        return {"error_code": Errors.OFFSET_NOT_AVAILABLE if known else Errors.LEADER_NOT_AVAILABLE}
     return _offset(context, replica, wanted.timestamp, replica.high_watermark)
 
 

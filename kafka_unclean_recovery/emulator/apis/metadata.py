@@ -7,12 +7,9 @@ from typing import Any
 from kafka.protocol.metadata.metadata import MetadataRequest
 
 from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
-from kafka_unclean_recovery.emulator.error_codes import (
-    UNKNOWN_TOPIC_ID,
-    UNKNOWN_TOPIC_OR_PARTITION,
-)
 from kafka_unclean_recovery.emulator.partition_metadata import partition_fields
 from kafka_unclean_recovery.emulator.security import rights
+from kafka_unclean_recovery.kafka_names import Errors
 from kafka_unclean_recovery.kraft_rules.state import Topic
 
 
@@ -46,8 +43,8 @@ def _named(context: Context, request: Any, wanted: Any) -> Fields:
     topic = context.topic(wanted.name, topic_id)
     if topic is not None:
         return _topic(context, request, topic)
-    by_id = {"topic_id": topic_id, "error_code": UNKNOWN_TOPIC_ID, "name": None}
-    by_name = {"name": wanted.name, "error_code": UNKNOWN_TOPIC_OR_PARTITION}
+    by_id = {"topic_id": topic_id, "error_code": Errors.UNKNOWN_TOPIC_ID, "name": None}
+    by_name = {"name": wanted.name, "error_code": Errors.UNKNOWN_TOPIC_OR_PARTITION}
     return {"partitions": []} | (by_name if wanted.name else by_id)
 
 

@@ -10,11 +10,7 @@ from kafka.protocol.consumer.group import OffsetCommitRequest
 from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
 from kafka_unclean_recovery.emulator.broker.coordination import group_of, refusal_here
 from kafka_unclean_recovery.emulator.broker.groups import Committed, Group, commit_refusal
-from kafka_unclean_recovery.emulator.error_codes import (
-    NONE,
-    UNKNOWN_TOPIC_ID,
-    UNKNOWN_TOPIC_OR_PARTITION,
-)
+from kafka_unclean_recovery.kafka_names import Errors
 from kafka_unclean_recovery.kraft_rules.records import TopicIdPartition
 
 
@@ -47,13 +43,13 @@ def _commit(context: Context, request: Any, topic: Any, wanted: Any, group: Grou
     by_id = request.version >= 10
     known = context.topic(None if by_id else topic.name, topic.topic_id if by_id else None)
     if known is None:
-        return UNKNOWN_TOPIC_ID if by_id else UNKNOWN_TOPIC_OR_PARTITION
+        return Errors.UNKNOWN_TOPIC_ID if by_id else Errors.UNKNOWN_TOPIC_OR_PARTITION
     if wanted.partition_index not in known.partitions or group is None:
-        return UNKNOWN_TOPIC_OR_PARTITION
+        return Errors.UNKNOWN_TOPIC_OR_PARTITION
     key = TopicIdPartition(known.topic_id, wanted.partition_index)
     epoch = wanted.committed_leader_epoch if request.version >= 6 else -1
     group.offsets[key] = Committed(wanted.committed_offset, epoch, wanted.committed_metadata or "")
-    return NONE
+    return Errors.NONE
 
 
 API = Api(OffsetCommitRequest, 2, 10, answer)

@@ -12,7 +12,7 @@ from kafka.protocol.consumer.group import OffsetFetchRequest
 from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
 from kafka_unclean_recovery.emulator.broker.coordination import known_group, refusal_here
 from kafka_unclean_recovery.emulator.broker.groups import Committed
-from kafka_unclean_recovery.emulator.error_codes import NONE, UNKNOWN_TOPIC_ID
+from kafka_unclean_recovery.kafka_names import Errors
 from kafka_unclean_recovery.kraft_rules.records import TopicIdPartition
 
 _NOTHING = Committed(-1, -1, "")
@@ -49,7 +49,7 @@ def _group(context: Context, request: Any, wanted: Any) -> Fields:
         topics = _every(context, request, offsets)
     else:
         topics = [_topic(context, request, topic, offsets) for topic in wanted.topics]
-    return fields | {"topics": topics, "error_code": NONE}
+    return fields | {"topics": topics, "error_code": Errors.NONE}
 
 
 def _every(context: Context, request: Any, offsets: Offsets) -> list[Fields]:
@@ -69,7 +69,7 @@ def _topic(context: Context, request: Any, topic: Any, offsets: Offsets) -> Fiel
     name, topic_id = (None, topic.topic_id) if by_id else (topic.name, None)
     named = _named(request, name, topic_id)
     if known is None:
-        error = UNKNOWN_TOPIC_ID if by_id else NONE
+        error = Errors.UNKNOWN_TOPIC_ID if by_id else Errors.NONE
         found = [_partition(number, _NOTHING, error) for number in topic.partition_indexes]
         return named | {"partitions": found}
     return named | {"partitions": _partitions(known.topic_id, topic.partition_indexes, offsets)}
@@ -81,7 +81,7 @@ def _named(request: Any, name: str | None, topic_id: Any) -> Fields:
 
 def _partitions(topic_id: Any, numbers: Iterable[int], offsets: Offsets) -> list[Fields]:
     return [
-        _partition(number, offsets.get(TopicIdPartition(topic_id, number), _NOTHING), NONE)
+        _partition(number, offsets.get(TopicIdPartition(topic_id, number), _NOTHING), Errors.NONE)
         for number in numbers
     ]
 

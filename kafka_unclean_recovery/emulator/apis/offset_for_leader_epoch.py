@@ -12,10 +12,7 @@ from kafka.protocol.consumer.offsets import OffsetForLeaderEpochRequest
 
 from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
 from kafka_unclean_recovery.emulator.broker.replica import epoch_error
-from kafka_unclean_recovery.emulator.error_codes import (
-    NOT_LEADER_OR_FOLLOWER,
-    UNKNOWN_TOPIC_OR_PARTITION,
-)
+from kafka_unclean_recovery.kafka_names import Errors
 
 
 async def answer(context: Context, request: Any) -> Fields:
@@ -35,14 +32,16 @@ async def answer(context: Context, request: Any) -> Fields:
 def _partition(context: Context, name: str, wanted: Any) -> Fields:
     topic = context.topic(name, None)
     if topic is None or wanted.partition not in topic.partitions:
-        return {"error_code": UNKNOWN_TOPIC_OR_PARTITION}
+        return {"error_code": Errors.UNKNOWN_TOPIC_OR_PARTITION}
     replica = context.replica(topic, wanted.partition)
     if replica is None:
-        return {"error_code": context.no_replica(topic, wanted.partition, NOT_LEADER_OR_FOLLOWER)}
+        return {
+            "error_code": context.no_replica(topic, wanted.partition, Errors.NOT_LEADER_OR_FOLLOWER)
+        }
     if error := epoch_error(replica, wanted.current_leader_epoch):
         return {"error_code": error}
     if not replica.leads:
-        return {"error_code": NOT_LEADER_OR_FOLLOWER}
+        return {"error_code": Errors.NOT_LEADER_OR_FOLLOWER}
     found = replica.log.end_of_epoch(wanted.leader_epoch)
     if found is None:
         return {}

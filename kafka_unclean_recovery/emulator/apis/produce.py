@@ -16,19 +16,7 @@ from kafka_unclean_recovery.emulator.broker.log import batches_in
 from kafka_unclean_recovery.emulator.broker.producers import verdict
 from kafka_unclean_recovery.emulator.broker.replica import Replica, below_min_isr
 from kafka_unclean_recovery.emulator.broker.replica_fetchers import configured_min_isr
-from kafka_unclean_recovery.emulator.error_codes import (
-    CORRUPT_MESSAGE,
-    INVALID_RECORD,
-    INVALID_REQUIRED_ACKS,
-    MESSAGE_TOO_LARGE,
-    NONE,
-    NOT_ENOUGH_REPLICAS,
-    NOT_LEADER_OR_FOLLOWER,
-    REQUEST_TIMED_OUT,
-    TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
-    UNKNOWN_TOPIC_ID,
-    UNKNOWN_TOPIC_OR_PARTITION,
-)
+from kafka_unclean_recovery.kafka_names import Errors
 from kafka_unclean_recovery.kraft_rules.records import TopicIdPartition
 from kafka_unclean_recovery.kraft_rules.state import Topic
 from kafka_unclean_recovery.kraft_rules.topic_configs import TOPIC_CONFIGS
@@ -45,7 +33,7 @@ class Written:
     is that of the leader which appended."""
 
     key: TopicIdPartition | None
-    error: int = NONE
+    error: int = Errors.NONE
     base_offset: int = -1
     end_offset: int = -1
     leader_epoch: int = -1
@@ -68,26 +56,28 @@ def _write(context: Context, request: Any, topic: Any, data: Any) -> Written:
     by_id = request.version >= 13
     known = context.topic(None if by_id else topic.name, topic.topic_id if by_id else None)
     if known is None:
-        return Written(None, UNKNOWN_TOPIC_ID if by_id else UNKNOWN_TOPIC_OR_PARTITION)
+        return Written(
+            None, Errors.UNKNOWN_TOPIC_ID if by_id else Errors.UNKNOWN_TOPIC_OR_PARTITION
+        )
     if data.index not in known.partitions:
-        return Written(None, UNKNOWN_TOPIC_OR_PARTITION)
+        return Written(None, Errors.UNKNOWN_TOPIC_OR_PARTITION)
     replica = context.replica(known, data.index)
     if error := _refusal(request):
         return Written(None, error)
     if replica is None:
-        return Written(None, context.no_replica(known, data.index, NOT_LEADER_OR_FOLLOWER))
+        return Written(None, context.no_replica(known, data.index, Errors.NOT_LEADER_OR_FOLLOWER))
     if not replica.leads:
-        return Written(None, NOT_LEADER_OR_FOLLOWER)
+        return Written(None, Errors.NOT_LEADER_OR_FOLLOWER)
     if request.acks == _ALL and below_min_isr(
         replica, configured_min_isr(context.emulation.state, known)
     ):
-        return Written(replica.key, NOT_ENOUGH_REPLICAS)
+        return Written(replica.key, Errors.NOT_ENOUGH_REPLICAS)
     if not data.records:
-        return Written(replica.key, INVALID_RECORD)
+        return Written(replica.key, Errors.INVALID_RECORD)
     try:
         return _append(context, replica, bytes(data.records), _most_bytes(known))
     except BadFormat:
-        return Written(replica.key, CORRUPT_MESSAGE)
+        return Written(replica.key, Errors.CORRUPT_MESSAGE)
 
 
 def _most_bytes(topic: Topic) -> int:
@@ -101,27 +91,27 @@ def _append(context: Context, replica: Replica, records: bytes, most_bytes: int)
     """Append the batches unless they are refused or repeated. Raises BadFormat."""
     batches = batches_in(records)
     if any(batch.length > most_bytes for batch in batches):
-        return Written(replica.key, MESSAGE_TOO_LARGE)
+        return Written(replica.key, Errors.MESSAGE_TOO_LARGE)
     found = verdict(replica.producers, replica.log, batches)
     if found.error:
         return Written(replica.key, found.error)
     if found.repeats is not None:
         base, end = found.repeats.base_offset, found.repeats.last_offset + 1
-        return Written(replica.key, NONE, base, end, replica.leader_epoch)
+        return Written(replica.key, Errors.NONE, base, end, replica.leader_epoch)
     base = context.broker.append_as_leader(replica, records)
-    written = Written(replica.key, NONE, base, replica.log.end_offset, replica.leader_epoch)
+    written = Written(replica.key, Errors.NONE, base, replica.log.end_offset, replica.leader_epoch)
     context.emulation.replicate(replica.key)
     return written
 
 
 def _refusal(request: Any) -> int:
     if request.acks not in (_ALL, 0, 1):
-        return INVALID_REQUIRED_ACKS
-    return TRANSACTIONAL_ID_AUTHORIZATION_FAILED if request.transactional_id else NONE
+        return Errors.INVALID_REQUIRED_ACKS
+    return Errors.TRANSACTIONAL_ID_AUTHORIZATION_FAILED if request.transactional_id else Errors.NONE
 
 
 async def _until_committed(context: Context, written: list[Written], deadline: float) -> None:
-    while any(_outcome(context, each) == REQUEST_TIMED_OUT for each in written):
+    while any(_outcome(context, each) == Errors.REQUEST_TIMED_OUT for each in written):
         remaining = deadline - time.monotonic()
         if remaining <= 0:
             return
@@ -135,8 +125,8 @@ def _outcome(context: Context, written: Written) -> int:
         return written.error
     replica = context.broker.replicas.get(written.key)
     if replica is None or not replica.leads or replica.leader_epoch != written.leader_epoch:
-        return NOT_LEADER_OR_FOLLOWER
-    return NONE if replica.high_watermark >= written.end_offset else REQUEST_TIMED_OUT
+        return Errors.NOT_LEADER_OR_FOLLOWER
+    return Errors.NONE if replica.high_watermark >= written.end_offset else Errors.REQUEST_TIMED_OUT
 
 
 def _topic(context: Context, request: Any, topic: Any, written: list[Written]) -> Fields:

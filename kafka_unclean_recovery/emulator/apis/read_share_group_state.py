@@ -8,12 +8,7 @@ from typing import Any
 from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
 from kafka_unclean_recovery.emulator.broker.coordination import refusal_here
 from kafka_unclean_recovery.emulator.broker.share_groups import NOWHERE, ShareState
-from kafka_unclean_recovery.emulator.error_codes import (
-    FENCED_LEADER_EPOCH,
-    INVALID_REQUEST,
-    NONE,
-    UNKNOWN_TOPIC_OR_PARTITION,
-)
+from kafka_unclean_recovery.kafka_names import Errors
 from kafka_unclean_recovery.kraft_rules.records import TopicIdPartition
 from kafka_unclean_recovery.messages.share_groups import ReadShareGroupStateRequest
 
@@ -33,23 +28,23 @@ def _partition(context: Context, group_id: str, topic_id: Any, wanted: Any) -> F
     older leader's right to write it."""
     known = context.topic(None, topic_id)
     if known is None or wanted.partition not in known.partitions:
-        return _result(wanted.partition, UNKNOWN_TOPIC_OR_PARTITION)
+        return _result(wanted.partition, Errors.UNKNOWN_TOPIC_OR_PARTITION)
     if error := refusal_here(context, f"{group_id}:{topic_id}:{wanted.partition}"):
         return _result(wanted.partition, error)
     epoch = wanted.leader_epoch
     if epoch < 0 and context.emulation.state.release.share_state_needs_epoch:
-        return _result(wanted.partition, INVALID_REQUEST)
+        return _result(wanted.partition, Errors.INVALID_REQUEST)
     group = context.emulation.share_groups.get(group_id)
     key = TopicIdPartition(known.topic_id, wanted.partition)
     state = None if group is None else group.states.get(key)
     if group is None or state is None:
-        return _result(wanted.partition, NONE)
+        return _result(wanted.partition, Errors.NONE)
     if epoch < 0:
-        return _result(wanted.partition, NONE, state)
+        return _result(wanted.partition, Errors.NONE, state)
     if epoch < state.newest_epoch:
-        return _result(wanted.partition, FENCED_LEADER_EPOCH)
+        return _result(wanted.partition, Errors.FENCED_LEADER_EPOCH)
     group.states[key] = replace(state, leader_epoch=epoch, newest_epoch=epoch)
-    return _result(wanted.partition, NONE, state)
+    return _result(wanted.partition, Errors.NONE, state)
 
 
 def _result(partition: int, error: int, state: ShareState | None = None) -> Fields:

@@ -8,11 +8,11 @@ from typing import Any
 from kafka.protocol.sasl import SaslHandshakeRequest
 
 from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
-from kafka_unclean_recovery.emulator.error_codes import ILLEGAL_SASL_STATE
+from kafka_unclean_recovery.kafka_names import Errors
 
 
 async def answer(_context: Context, _request: Any) -> Fields:
-    return {"error_code": ILLEGAL_SASL_STATE, "mechanisms": []}
+    return {"error_code": Errors.ILLEGAL_SASL_STATE, "mechanisms": []}
 
 
 API = Api(SaslHandshakeRequest, 0, 1, answer)

@@ -10,7 +10,7 @@ from kafka.protocol.consumer.group import SyncGroupRequest
 from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
 from kafka_unclean_recovery.emulator.broker.coordination import group_of, refusal_here, wait_while
 from kafka_unclean_recovery.emulator.broker.groups import GroupState, refusal, sync
-from kafka_unclean_recovery.emulator.error_codes import NONE, REBALANCE_IN_PROGRESS
+from kafka_unclean_recovery.kafka_names import Errors
 
 
 async def answer(context: Context, request: Any) -> Fields:
@@ -34,9 +34,9 @@ async def answer(context: Context, request: Any) -> Fields:
     if error := refusal(group, member_id, generation):
         return _failed(error)
     if group.state is not GroupState.STABLE:
-        return _failed(REBALANCE_IN_PROGRESS)
+        return _failed(Errors.REBALANCE_IN_PROGRESS)
     return {
-        "error_code": NONE,
+        "error_code": Errors.NONE,
         "protocol_type": group.protocol_type,
         "protocol_name": group.protocol,
         "assignment": group.members[member_id].assignment,

@@ -17,7 +17,7 @@ from kafka_unclean_recovery.emulator.disks import log_files as files
 from kafka_unclean_recovery.emulator.disks.indexes import Entries, final_time, index
 from kafka_unclean_recovery.emulator.disks.log_directories import LogDirectory, destroy
 from kafka_unclean_recovery.emulator.disks.log_loading import load_replica, reindex
-from kafka_unclean_recovery.emulator.error_codes import KAFKA_STORAGE_ERROR, NOT_LEADER_OR_FOLLOWER
+from kafka_unclean_recovery.kafka_names import Errors
 from kafka_unclean_recovery.kraft_rules.partition import PartitionRegistration
 from kafka_unclean_recovery.kraft_rules.records import TopicIdPartition
 from kafka_unclean_recovery.kraft_rules.state import UNASSIGNED
@@ -146,7 +146,7 @@ class Broker:
         destroy(failed)
         for key in lost:
             del self.replicas[key]
-            self.absent[key] = KAFKA_STORAGE_ERROR
+            self.absent[key] = Errors.KAFKA_STORAGE_ERROR
         if index == 0:
             self.die()
 
@@ -204,7 +204,7 @@ class Broker:
         """Create a replica. Return None when the replica may be on a disk that failed."""
         home = self._home(partition.directories[partition.replicas.index(self.id)])
         if home is None or key in self.absent:
-            self.absent.setdefault(key, NOT_LEADER_OR_FOLLOWER)
+            self.absent.setdefault(key, Errors.NOT_LEADER_OR_FOLLOWER)
             return None
         directory = home.path / f"{topic}-{key.partition}"
         files.create_replica(directory, key.topic_id)

@@ -12,7 +12,7 @@ from zlib import crc32
 
 from kafka_unclean_recovery.emulator.apis.api import Context
 from kafka_unclean_recovery.emulator.broker.groups import Group, tick
-from kafka_unclean_recovery.emulator.error_codes import INVALID_GROUP_ID, NONE, NOT_COORDINATOR
+from kafka_unclean_recovery.kafka_names import Errors
 
 # The wait is in seconds. Sessions end by the passing of time, so a waiting request must look again.
 _LOOK_EVERY = 0.25
@@ -29,8 +29,12 @@ def coordinator_of(context: Context, group_id: str) -> int | None:
 def refusal_here(context: Context, group_id: str) -> int:
     """Return the error of a request that only the group's coordinator answers, or NONE."""
     if not group_id:
-        return INVALID_GROUP_ID
-    return NONE if coordinator_of(context, group_id) == context.broker.id else NOT_COORDINATOR
+        return Errors.INVALID_GROUP_ID
+    return (
+        Errors.NONE
+        if coordinator_of(context, group_id) == context.broker.id
+        else Errors.NOT_COORDINATOR
+    )
 
 
 def known_group(context: Context, group_id: str) -> Group | None:

@@ -16,13 +16,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from kafka_unclean_recovery.emulator.error_codes import (
-    ILLEGAL_GENERATION,
-    INCONSISTENT_GROUP_PROTOCOL,
-    NONE,
-    REBALANCE_IN_PROGRESS,
-    UNKNOWN_MEMBER_ID,
-)
+from kafka_unclean_recovery.kafka_names import Errors
 from kafka_unclean_recovery.kraft_rules.records import TopicIdPartition
 
 NO_GENERATION = -1
@@ -95,15 +89,15 @@ def join(group: Group, member_id: str, subscription: Subscription, now: float) -
     known once the group is not PREPARING_REBALANCE."""
     member = group.members.get(member_id)
     if member is None and member_id not in group.invited:
-        return UNKNOWN_MEMBER_ID
+        return Errors.UNKNOWN_MEMBER_ID
     if not _compatible(group, member_id, subscription):
-        return INCONSISTENT_GROUP_PROTOCOL
+        return Errors.INCONSISTENT_GROUP_PROTOCOL
     group.protocol_type = subscription.protocol_type
     changes = _takes(group, member, member_id, subscription, now)
     if changes and group.state is not GroupState.PREPARING_REBALANCE:
         _rebalance(group, now)
     await_join(group, member_id, now)
-    return NONE
+    return Errors.NONE
 
 
 def _takes(
@@ -195,32 +189,32 @@ def _vote(group: Group) -> str:
 def leave(group: Group, member_id: str, now: float) -> int:
     if group.invited.pop(member_id, None) is None:
         if group.members.pop(member_id, None) is None:
-            return UNKNOWN_MEMBER_ID
+            return Errors.UNKNOWN_MEMBER_ID
         if group.state is not GroupState.PREPARING_REBALANCE:
             _rebalance(group, now)
     tick(group, now)
-    return NONE
+    return Errors.NONE
 
 
 def refusal(group: Group, member_id: str, generation: int) -> int:
     """Return the error for a sender that is no member or names another generation, or NONE."""
     if member_id not in group.members:
-        return UNKNOWN_MEMBER_ID
-    return NONE if generation == group.generation else ILLEGAL_GENERATION
+        return Errors.UNKNOWN_MEMBER_ID
+    return Errors.NONE if generation == group.generation else Errors.ILLEGAL_GENERATION
 
 
 def sync(group: Group, member_id: str, assignments: Mapping[str, bytes], now: float) -> int:
     """Take a SyncGroup and return an error, or NONE. After NONE the member's assignment is known
     once the group is STABLE. Only the leader's `assignments` count."""
     if group.state is GroupState.PREPARING_REBALANCE:
-        return REBALANCE_IN_PROGRESS
+        return Errors.REBALANCE_IN_PROGRESS
     member = group.members[member_id]
     member.heard_at = now
     if group.state is GroupState.COMPLETING_REBALANCE:
         member.waiting = True
         if member_id == group.leader:
             _hand_out(group, assignments, now)
-    return NONE
+    return Errors.NONE
 
 
 def _hand_out(group: Group, assignments: Mapping[str, bytes], now: float) -> None:
@@ -233,15 +227,15 @@ def _hand_out(group: Group, assignments: Mapping[str, bytes], now: float) -> Non
 def heartbeat(group: Group, member_id: str, now: float) -> int:
     group.members[member_id].heard_at = now
     rebalancing = group.state is GroupState.PREPARING_REBALANCE
-    return REBALANCE_IN_PROGRESS if rebalancing else NONE
+    return Errors.REBALANCE_IN_PROGRESS if rebalancing else Errors.NONE
 
 
 def commit_refusal(group: Group, member_id: str, generation: int) -> int:
     """Return the error of a commit, or NONE. A consumer that assigns its partitions itself (no
     generation) may commit while the group has no members."""
     if generation == NO_GENERATION and not member_id:
-        return UNKNOWN_MEMBER_ID if group.members else NONE
+        return Errors.UNKNOWN_MEMBER_ID if group.members else Errors.NONE
     if error := refusal(group, member_id, generation):
         return error
     completing = group.state is GroupState.COMPLETING_REBALANCE
-    return REBALANCE_IN_PROGRESS if completing else NONE
+    return Errors.REBALANCE_IN_PROGRESS if completing else Errors.NONE

@@ -11,12 +11,7 @@ from collections import deque
 from dataclasses import dataclass, field
 
 from kafka_unclean_recovery.emulator.broker.log import Batch, Log
-from kafka_unclean_recovery.emulator.error_codes import (
-    INVALID_PRODUCER_EPOCH,
-    INVALID_RECORD,
-    NONE,
-    OUT_OF_ORDER_SEQUENCE_NUMBER,
-)
+from kafka_unclean_recovery.kafka_names import Errors
 
 NO_PRODUCER = -1
 # A producer may send so many of its last batches again.
@@ -65,7 +60,7 @@ class Verdict:
     neither the batch is to be written."""
 
     repeats: Batch | None = None
-    error: int = NONE
+    error: int = Errors.NONE
 
 
 def verdict(producers: Producers, log: Log, batches: list[Batch]) -> Verdict:
@@ -74,20 +69,20 @@ def verdict(producers: Producers, log: Log, batches: list[Batch]) -> Verdict:
     if new.producer_id == NO_PRODUCER:
         return Verdict()
     if new.base_sequence < 0 or len(batches) > 1:
-        return Verdict(error=INVALID_RECORD)
+        return Verdict(error=Errors.INVALID_RECORD)
     known = producers.batches(log, new.producer_id)
     for old in known:
         if _sequences(old) == _sequences(new) and old.producer_epoch == new.producer_epoch:
             return Verdict(repeats=old)
-    return Verdict(error=_error(known[-1], new) if known else NONE)
+    return Verdict(error=_error(known[-1], new) if known else Errors.NONE)
 
 
 def _error(last: Batch, new: Batch) -> int:
     if new.producer_epoch < last.producer_epoch:
-        return INVALID_PRODUCER_EPOCH
+        return Errors.INVALID_PRODUCER_EPOCH
     begins = new.producer_epoch > last.producer_epoch
     expected = 0 if begins else (_sequences(last)[1] + 1) % _SEQUENCES
-    return NONE if new.base_sequence == expected else OUT_OF_ORDER_SEQUENCE_NUMBER
+    return Errors.NONE if new.base_sequence == expected else Errors.OUT_OF_ORDER_SEQUENCE_NUMBER
 
 
 def last_sequence(batch: Batch) -> int:

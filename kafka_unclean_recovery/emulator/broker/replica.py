@@ -13,12 +13,7 @@ from pathlib import Path
 from kafka_unclean_recovery.emulator.broker.log import NO_EPOCH, EpochEnd, Log
 from kafka_unclean_recovery.emulator.broker.producers import Producers
 from kafka_unclean_recovery.emulator.disks.indexes import NOTHING_INDEXED, Indexed
-from kafka_unclean_recovery.emulator.error_codes import (
-    FENCED_LEADER_EPOCH,
-    NONE,
-    OFFSET_OUT_OF_RANGE,
-    UNKNOWN_LEADER_EPOCH,
-)
+from kafka_unclean_recovery.kafka_names import Errors
 from kafka_unclean_recovery.kraft_rules.partition import PartitionRegistration
 from kafka_unclean_recovery.kraft_rules.records import NO_LEADER, Ids, TopicIdPartition
 
@@ -157,7 +152,7 @@ class Reading:
     """The result of a fetch: an error, or the epoch end at which the log parts from the fetcher's,
     or a piece of the segment, (position, length) in bytes."""
 
-    error: int = NONE
+    error: int = Errors.NONE
     diverging: EpochEnd | None = None
     piece: tuple[int, int] = (0, 0)
 
@@ -165,10 +160,10 @@ class Reading:
 def epoch_error(replica: Replica, current_leader_epoch: int) -> int:
     """Return the error of a request that goes by this leader epoch, -1 for none (KIP-320)."""
     if current_leader_epoch == NO_EPOCH or current_leader_epoch == replica.leader_epoch:
-        return NONE
+        return Errors.NONE
     if current_leader_epoch < replica.leader_epoch:
-        return FENCED_LEADER_EPOCH
-    return UNKNOWN_LEADER_EPOCH
+        return Errors.FENCED_LEADER_EPOCH
+    return Errors.UNKNOWN_LEADER_EPOCH
 
 
 def read(
@@ -179,9 +174,9 @@ def read(
     if last_fetched_epoch != NO_EPOCH:
         known = replica.log.end_of_epoch(last_fetched_epoch)
         if known is None:
-            return Reading(OFFSET_OUT_OF_RANGE)
+            return Reading(Errors.OFFSET_OUT_OF_RANGE)
         if known.epoch < last_fetched_epoch or known.end_offset < offset:
             return Reading(diverging=known)
     if not 0 <= offset <= replica.log.end_offset:
-        return Reading(OFFSET_OUT_OF_RANGE)
+        return Reading(Errors.OFFSET_OUT_OF_RANGE)
     return Reading(piece=replica.log.slice(offset, end_offset, max_bytes))

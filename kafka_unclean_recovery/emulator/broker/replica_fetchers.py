@@ -11,14 +11,10 @@ from kafka_unclean_recovery.emulator.broker.broker import Broker
 from kafka_unclean_recovery.emulator.broker.replica import Replica
 from kafka_unclean_recovery.emulator.broker.replication import advance, fetch_once, joining
 from kafka_unclean_recovery.emulator.faults import STOPPED, Faults, Fetch, link
+from kafka_unclean_recovery.kafka_names import MIN_INSYNC_REPLICAS
 from kafka_unclean_recovery.kraft_rules import events as ev
 from kafka_unclean_recovery.kraft_rules.records import TopicIdPartition
-from kafka_unclean_recovery.kraft_rules.state import (
-    MIN_INSYNC_REPLICAS,
-    State,
-    Topic,
-    number,
-)
+from kafka_unclean_recovery.kraft_rules.state import State, Topic, number
 
 Later = Callable[[float, Callable[[], None]], None]
 """A Later runs a function after a number of seconds."""

@@ -6,9 +6,9 @@ from __future__ import annotations
 import re
 
 from kafka_unclean_recovery.emulator.disks.damage import Damage
-from kafka_unclean_recovery.emulator.error_names import ERROR_CODES
 from kafka_unclean_recovery.emulator.faults import CLIENTS, CONTROLLER, NOWHERE, STOPPED, Drop
 from kafka_unclean_recovery.emulator.listener.intercepts import Where
+from kafka_unclean_recovery.kafka_names import Errors
 from kafka_unclean_recovery.kraft_rules.events import ElectionType
 from kafka_unclean_recovery.kraft_rules.records import NO_LEADER
 
@@ -153,13 +153,13 @@ def where(word: str) -> Where:
 
 
 def error_code(word: str) -> int:
-    """Parse an error's number, or its name in Kafka's class Errors if it is answered here."""
+    """Parse an error's number, or its name in Kafka's class Errors if it is known here."""
     negative, digits = word.startswith("-"), word.removeprefix("-")
     if digits.isdecimal() and (code := whole(digits)) < 1 << 15:
         return -code if negative else code
-    if word not in ERROR_CODES:
+    if word not in Errors.__members__:
         raise ValueError(f"{word!r} is no error known here; give its number, as in 6")
-    return ERROR_CODES[word]
+    return Errors[word].value
 
 
 def output_format(word: str) -> str:

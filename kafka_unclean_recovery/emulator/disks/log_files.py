@@ -10,7 +10,7 @@ from typing import Literal
 from uuid import UUID, uuid4
 
 from kafka_unclean_recovery.emulator.disks.indexes import Entries
-from kafka_unclean_recovery.log_dir.directory_names import CLUSTER_METADATA_TOPIC
+from kafka_unclean_recovery.kafka_names import CLUSTER_METADATA_TOPIC
 from kafka_unclean_recovery.log_dir.errors import BadFormat
 from kafka_unclean_recovery.log_dir.small_files.checkpoints import (
     HIGH_WATERMARKS,

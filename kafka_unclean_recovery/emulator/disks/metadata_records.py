@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 from uuid import UUID
 
+from kafka_unclean_recovery.kafka_names import ELR_VERSION, METADATA_VERSION
 from kafka_unclean_recovery.kraft_rules import records as rec
 from kafka_unclean_recovery.kraft_rules.records import Record
 from kafka_unclean_recovery.kraft_rules.releases import Release
@@ -20,8 +21,6 @@ from kafka_unclean_recovery.log_dir.metadata import records as keys
 from kafka_unclean_recovery.log_dir.metadata.encoding import string, unsigned_varint
 from kafka_unclean_recovery.log_dir.metadata.image import BROKER_RESOURCE, TOPIC_RESOURCE
 
-METADATA_VERSION = "metadata.version"
-ELR_VERSION = "eligible.leader.replicas.version"
 # `kafka-storage format` gives the releases these levels (MetadataVersion.featureLevel).
 _LEVELS = {"4.4.0": 33, "4.3.1": 30, "3.9.1": 21, "kip-966": 30}
 _FRAME_VERSION = 1

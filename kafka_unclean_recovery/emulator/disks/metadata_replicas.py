@@ -18,9 +18,9 @@ from kafka_unclean_recovery.emulator.broker.log import sound_batches
 from kafka_unclean_recovery.emulator.disks.log_files import SEGMENT
 from kafka_unclean_recovery.emulator.disks.metadata_batches import batches, control_batch
 from kafka_unclean_recovery.emulator.disks.metadata_records import bootstrap, lasting, leader_change
+from kafka_unclean_recovery.kafka_names import CLUSTER_METADATA_TOPIC
 from kafka_unclean_recovery.kraft_rules.records import IN_MEMORY, Record
 from kafka_unclean_recovery.kraft_rules.releases import Release
-from kafka_unclean_recovery.log_dir.directory_names import CLUSTER_METADATA_TOPIC
 from kafka_unclean_recovery.log_dir.small_files.checkpoints import LEADER_EPOCHS
 from kafka_unclean_recovery.log_dir.small_files.properties_files import PARTITION_METADATA
 

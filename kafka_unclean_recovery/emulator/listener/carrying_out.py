@@ -13,7 +13,6 @@ from kafka.protocol.consumer.fetch import FetchRequest
 
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
-from kafka_unclean_recovery.emulator.error_codes import REQUEST_TIMED_OUT
 from kafka_unclean_recovery.emulator.listener.entries import (
     has_any,
     joined,
@@ -35,6 +34,7 @@ from kafka_unclean_recovery.emulator.listener.intercepts import (
 )
 from kafka_unclean_recovery.emulator.listener.wire import build, response_class
 from kafka_unclean_recovery.emulator.security import authorizing
+from kafka_unclean_recovery.kafka_names import Errors
 
 FORWARDED = frozenset(
     {
@@ -156,7 +156,7 @@ async def _late(
 
 async def _answer(context: Context, api: Api, request: Any) -> Fields | None:
     if api.request.API_KEY in FORWARDED and not await _controller_reached(context):
-        return failed(api.request, request, REQUEST_TIMED_OUT)
+        return failed(api.request, request, Errors.REQUEST_TIMED_OUT)
     return await authorizing.answer(api, context, request)
 
 

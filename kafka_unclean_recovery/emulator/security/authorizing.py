@@ -12,11 +12,6 @@ from typing import Any
 
 from kafka_unclean_recovery.emulator.apis.api import Api, Context, Fields
 from kafka_unclean_recovery.emulator.apis.describe_configs import BROKER
-from kafka_unclean_recovery.emulator.error_codes import (
-    CLUSTER_AUTHORIZATION_FAILED,
-    TOPIC_AUTHORIZATION_FAILED,
-    TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
-)
 from kafka_unclean_recovery.emulator.listener.failure_answers import failed
 from kafka_unclean_recovery.emulator.security.asked import (
     Asked,
@@ -44,6 +39,7 @@ from kafka_unclean_recovery.emulator.security.authorizing_metadata import (
     metadata,
 )
 from kafka_unclean_recovery.emulator.security.rights import Operation, Resource
+from kafka_unclean_recovery.kafka_names import Errors
 
 
 async def answer(api: Api, context: Context, request: Any) -> Fields | None:
@@ -68,7 +64,7 @@ def _follows(request: Any) -> bool:
 
 
 def _no_fetch(topic: Any) -> Fields:
-    none = {"error_code": TOPIC_AUTHORIZATION_FAILED, "high_watermark": -1, "records": b""}
+    none = {"error_code": Errors.TOPIC_AUTHORIZATION_FAILED, "high_watermark": -1, "records": b""}
     partitions = [{"partition_index": each.partition} | none for each in topic.partitions]
     return {"topic": topic.topic, "topic_id": topic.topic_id, "partitions": partitions}
 
@@ -83,19 +79,23 @@ _fetch_as_follower = parted(
 
 
 def _no_produce(topic: Any) -> Fields:
-    none = {"error_code": TOPIC_AUTHORIZATION_FAILED, "base_offset": -1, "log_start_offset": -1}
+    none = {
+        "error_code": Errors.TOPIC_AUTHORIZATION_FAILED,
+        "base_offset": -1,
+        "log_start_offset": -1,
+    }
     partitions = [{"index": each.index} | none for each in topic.partition_data]
     return {"name": topic.name, "topic_id": topic.topic_id, "partition_responses": partitions}
 
 
 def _no_offsets(topic: Any) -> Fields:
-    none = {"error_code": TOPIC_AUTHORIZATION_FAILED}
+    none = {"error_code": Errors.TOPIC_AUTHORIZATION_FAILED}
     partitions = [{"partition_index": each.partition_index} | none for each in topic.partitions]
     return {"name": topic.name, "partitions": partitions}
 
 
 def _no_producers(topic: Any) -> Fields:
-    none = {"error_code": TOPIC_AUTHORIZATION_FAILED, "error_message": None}
+    none = {"error_code": Errors.TOPIC_AUTHORIZATION_FAILED, "error_message": None}
     partitions = [{"partition_index": number} | none for number in topic.partition_indexes]
     return {"name": topic.name, "partitions": partitions}
 
@@ -103,7 +103,7 @@ def _no_producers(topic: Any) -> Fields:
 def _no_topic(topic: Any) -> Fields:
     return {
         "name": topic.name,
-        "error_code": TOPIC_AUTHORIZATION_FAILED,
+        "error_code": Errors.TOPIC_AUTHORIZATION_FAILED,
         "error_message": "Topic authorization failed.",
     }
 
@@ -119,7 +119,7 @@ async def _delete_topics(asked: Asked) -> Fields | None:
         return await _delete_by_name(asked)
 
     def refusal(topic: Any) -> Fields:
-        no: Fields = {"error_code": TOPIC_AUTHORIZATION_FAILED, "error_message": None}
+        no: Fields = {"error_code": Errors.TOPIC_AUTHORIZATION_FAILED, "error_message": None}
         if topic.name:
             return no | {"name": topic.name}
         known = asked.context.topic(None, topic.topic_id)
@@ -133,7 +133,7 @@ _delete_by_name = parted(
     "topic_names",
     "responses",
     lambda asked, name: asked.may(Operation.DELETE, Named(name)),
-    lambda name: {"name": name, "error_code": TOPIC_AUTHORIZATION_FAILED},
+    lambda name: {"name": name, "error_code": Errors.TOPIC_AUTHORIZATION_FAILED},
 )
 
 
@@ -148,7 +148,9 @@ def _configs(operation: Operation, answered: str, more: Fields) -> Rule:
     def refusal(resource: Any) -> Fields:
         of_broker = resource.resource_type == BROKER
         return more | {
-            "error_code": CLUSTER_AUTHORIZATION_FAILED if of_broker else TOPIC_AUTHORIZATION_FAILED,
+            "error_code": Errors.CLUSTER_AUTHORIZATION_FAILED
+            if of_broker
+            else Errors.TOPIC_AUTHORIZATION_FAILED,
             "error_message": None,
             "resource_type": resource.resource_type,
             "resource_name": resource.resource_name,
@@ -162,12 +164,12 @@ def _configs(operation: Operation, answered: str, more: Fields) -> Rule:
 
 def _everywhere(request: Any) -> Fields:
     """Refuse at the top and for each thing that was asked for, wherever the answer has an error."""
-    return failed(type(request), request, CLUSTER_AUTHORIZATION_FAILED)
+    return failed(type(request), request, Errors.CLUSTER_AUTHORIZATION_FAILED)
 
 
 def _no(operation: Operation, **more: Any) -> Refusal:
     return lambda request: {
-        "error_code": CLUSTER_AUTHORIZATION_FAILED,
+        "error_code": Errors.CLUSTER_AUTHORIZATION_FAILED,
         "error_message": f"Request {type(request).name} needs {operation.name} permission.",
         **more,
     }
@@ -181,11 +183,11 @@ async def _init_producer_id(asked: Asked) -> Fields | None:
     if request.transactional_id is not None:
         name = request.transactional_id
         allowed = rights.may(Operation.WRITE, Resource.TRANSACTIONAL_ID, name)
-        error = TRANSACTIONAL_ID_AUTHORIZATION_FAILED
+        error = Errors.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
     else:
         allowed = rights.may(Operation.IDEMPOTENT_WRITE, Resource.CLUSTER)
         allowed = allowed or rights.may_anywhere(Operation.WRITE, Resource.TOPIC)
-        error = CLUSTER_AUTHORIZATION_FAILED
+        error = Errors.CLUSTER_AUTHORIZATION_FAILED
     if allowed:
         return await asked.answered()
     return {"error_code": error, "producer_id": -1, "producer_epoch": -1}
@@ -195,7 +197,10 @@ _describe_transactions = parted(
     "transactional_ids",
     "transaction_states",
     lambda asked, name: asked.rights.may(Operation.DESCRIBE, Resource.TRANSACTIONAL_ID, name),
-    lambda name: {"transactional_id": name, "error_code": TRANSACTIONAL_ID_AUTHORIZATION_FAILED},
+    lambda name: {
+        "transactional_id": name,
+        "error_code": Errors.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
+    },
 )
 
 
@@ -204,7 +209,7 @@ def _no_commit(topic: Any) -> Fields:
 
 
 def _no_epoch_end(topic: Any) -> Fields:
-    none = {"error_code": TOPIC_AUTHORIZATION_FAILED}
+    none = {"error_code": Errors.TOPIC_AUTHORIZATION_FAILED}
     partitions = [{"partition": each.partition} | none for each in topic.partitions]
     return {"topic": topic.topic, "partitions": partitions}
 

@@ -7,14 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from kafka_unclean_recovery.emulator.apis.api import NO_TOPIC_ID, Fields
-from kafka_unclean_recovery.emulator.error_codes import (
-    GROUP_AUTHORIZATION_FAILED,
-    TOPIC_AUTHORIZATION_FAILED,
-    TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
-)
 from kafka_unclean_recovery.emulator.listener.failure_answers import failed
 from kafka_unclean_recovery.emulator.security.asked import Asked, Rule, anyone, parted
 from kafka_unclean_recovery.emulator.security.rights import Operation, Resource
+from kafka_unclean_recovery.kafka_names import Errors
 
 _GROUP = 0  # This is a value of FindCoordinatorRequest.CoordinatorType.
 
@@ -27,7 +23,7 @@ def of_group(operation: Operation, then: Rule = anyone) -> Rule:
         request = asked.request
         if asked.rights.may(operation, Resource.GROUP, request.group_id):
             return await then(asked)
-        return failed(type(request), request, GROUP_AUTHORIZATION_FAILED)
+        return failed(type(request), request, Errors.GROUP_AUTHORIZATION_FAILED)
 
     return rule
 
@@ -60,7 +56,7 @@ async def describe_groups(asked: Asked) -> Fields | None:
 
 def _no_group(group_id: str) -> Fields:
     none = {"error_message": None, "group_state": "", "protocol_type": "", "protocol_data": ""}
-    error = GROUP_AUTHORIZATION_FAILED
+    error = Errors.GROUP_AUTHORIZATION_FAILED
     return {"group_id": group_id, "error_code": error, "members": [], **none}
 
 
@@ -69,7 +65,7 @@ delete_groups = parted(
     "groups_names",
     "results",
     _on_group(Operation.DELETE),
-    lambda group_id: {"group_id": group_id, "error_code": GROUP_AUTHORIZATION_FAILED},
+    lambda group_id: {"group_id": group_id, "error_code": Errors.GROUP_AUTHORIZATION_FAILED},
 )
 
 
@@ -83,7 +79,7 @@ async def share_group_offsets(asked: Asked) -> Fields | None:
         lambda asked, group: asked.rights.may(Operation.DESCRIBE, Resource.GROUP, group.group_id),
         lambda group: {
             "group_id": group.group_id,
-            "error_code": GROUP_AUTHORIZATION_FAILED,
+            "error_code": Errors.GROUP_AUTHORIZATION_FAILED,
             "error_message": None,
             "topics": [],
         },
@@ -103,7 +99,11 @@ def _positions(asked: Asked, topics: list[Fields], named: Any) -> list[Fields]:
         if asked.may(Operation.DESCRIBE, _Entry(topic["topic_name"], None)):
             found.append(topic)
         elif named is not None:
-            none = {"error_code": TOPIC_AUTHORIZATION_FAILED, "start_offset": 0, "leader_epoch": 0}
+            none = {
+                "error_code": Errors.TOPIC_AUTHORIZATION_FAILED,
+                "start_offset": 0,
+                "leader_epoch": 0,
+            }
             found.append(topic | {"partitions": [each | none for each in topic["partitions"]]})
     return found
 
@@ -122,7 +122,7 @@ async def alter_share_group_offsets(asked: Asked) -> Fields | None:
                 "partitions": [
                     {
                         "partition_index": each.partition_index,
-                        "error_code": TOPIC_AUTHORIZATION_FAILED,
+                        "error_code": Errors.TOPIC_AUTHORIZATION_FAILED,
                         "error_message": None,
                     }
                     for each in topic.partitions
@@ -144,7 +144,7 @@ async def offset_fetch(asked: Asked) -> Fields | None:
         lambda asked, group: asked.rights.may(Operation.DESCRIBE, Resource.GROUP, group.group_id),
         lambda group: {
             "group_id": group.group_id,
-            "error_code": GROUP_AUTHORIZATION_FAILED,
+            "error_code": Errors.GROUP_AUTHORIZATION_FAILED,
             "topics": [],
         },
     )(asked)
@@ -170,7 +170,7 @@ def _offsets(asked: Asked, topics: list[Fields], named: Any) -> list[Fields]:
         if asked.may(Operation.DESCRIBE, entry):
             found.append(topic)
         elif named is not None:
-            none = {"error_code": TOPIC_AUTHORIZATION_FAILED, "committed_offset": -1}
+            none = {"error_code": Errors.TOPIC_AUTHORIZATION_FAILED, "committed_offset": -1}
             found.append(topic | {"partitions": [each | none for each in topic["partitions"]]})
     return found
 
@@ -197,7 +197,9 @@ def _may_find(asked: Asked, key: str) -> bool:
 
 def _no_coordinator(request: Any, key: str) -> Fields:
     group = request.key_type == _GROUP
-    error = GROUP_AUTHORIZATION_FAILED if group else TRANSACTIONAL_ID_AUTHORIZATION_FAILED
+    error = (
+        Errors.GROUP_AUTHORIZATION_FAILED if group else Errors.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
+    )
     none: Fields = {"error_code": error, "error_message": None, "node_id": -1, "host": ""}
     return none | {"port": -1} | ({"key": key} if request.version >= 4 else {})
 

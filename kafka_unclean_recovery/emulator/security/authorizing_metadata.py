@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from kafka_unclean_recovery.emulator.apis.api import Fields
-from kafka_unclean_recovery.emulator.error_codes import TOPIC_AUTHORIZATION_FAILED
 from kafka_unclean_recovery.emulator.security.asked import Asked, Named
 from kafka_unclean_recovery.emulator.security.rights import UNKNOWN, Operation, Resource, bits
+from kafka_unclean_recovery.kafka_names import Errors
 
 
 async def describe_cluster(asked: Asked) -> Fields | None:
@@ -33,7 +33,7 @@ async def metadata(asked: Asked) -> Fields | None:
 def _hidden(topic: Fields, by_id: bool) -> Fields:
     """Return the refusal of a hidden topic, with only the name or id that the request has."""
     known = {"topic_id": topic["topic_id"], "name": None} if by_id else {"name": topic["name"]}
-    return {"error_code": TOPIC_AUTHORIZATION_FAILED, "partitions": []} | known
+    return {"error_code": Errors.TOPIC_AUTHORIZATION_FAILED, "partitions": []} | known
 
 
 async def describe_topic_partitions(asked: Asked) -> Fields | None:

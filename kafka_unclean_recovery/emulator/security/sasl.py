@@ -15,15 +15,11 @@ from typing import Any, Protocol
 from kafka.protocol.metadata import ApiVersionsRequest
 from kafka.protocol.sasl import SaslAuthenticateRequest, SaslHandshakeRequest
 
-from kafka_unclean_recovery.emulator.error_codes import (
-    NONE,
-    SASL_AUTHENTICATION_FAILED,
-    UNSUPPORTED_SASL_MECHANISM,
-)
 from kafka_unclean_recovery.emulator.listener import wire
 from kafka_unclean_recovery.emulator.security import scram
 from kafka_unclean_recovery.emulator.security.channel import Channel, read_frame
 from kafka_unclean_recovery.emulator.security.settings import Security
+from kafka_unclean_recovery.kafka_names import Errors
 
 # This is the default of sasl.server.max.receive.size.
 MAX_FRAME_BYTES = 512 << 10
@@ -129,9 +125,11 @@ async def log_in(
     handshake = await _handshake(channel, answer)
     offered = {"mechanisms": list(accounts.mechanisms)}
     if handshake.mechanism not in accounts.mechanisms:
-        await _reply(channel, handshake, offered | {"error_code": UNSUPPORTED_SASL_MECHANISM})
+        await _reply(
+            channel, handshake, offered | {"error_code": Errors.UNSUPPORTED_SASL_MECHANISM}
+        )
         raise LoginFailed("Unsupported SASL mechanism")
-    await _reply(channel, handshake, offered | {"error_code": NONE})
+    await _reply(channel, handshake, offered | {"error_code": Errors.NONE})
     exchange = accounts.exchange(handshake.mechanism)
     step = _bare_token if handshake.version == 0 else _token
     while exchange.user is None:
@@ -157,7 +155,7 @@ async def _token(channel: Channel, exchange: Exchange) -> None:
     try:
         token = exchange.evaluate(bytes(request.auth_bytes))
     except LoginFailed as failed:
-        said = {"error_code": SASL_AUTHENTICATION_FAILED, "error_message": str(failed)}
+        said = {"error_code": Errors.SASL_AUTHENTICATION_FAILED, "error_message": str(failed)}
         await _reply(channel, request, said | {"auth_bytes": b""})
         raise
     await _reply(channel, request, {"error_message": None, "auth_bytes": token})

@@ -31,6 +31,7 @@ from typing import NamedTuple, TypeGuard
 
 from crc32c import crc32c
 
+from kafka_unclean_recovery.kafka_names import METADATA_VERSION
 from kafka_unclean_recovery.log_dir.errors import BadFormat
 from kafka_unclean_recovery.log_dir.metadata.batches import (
     Batch,
@@ -59,7 +60,6 @@ from kafka_unclean_recovery.log_dir.segments.batches import (
 )
 
 _SNAPSHOT = re.compile(r"([0-9]{20})-([0-9]{10})\.checkpoint")
-METADATA_VERSION = "metadata.version"
 _BEFORE_ALL = -1
 """This number stands for an epoch before the first."""
 _SEGMENT = re.compile(r"([0-9]{20})\.log")

@@ -25,13 +25,14 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
+from kafka_unclean_recovery.kafka_names import REMOTE_STORAGE_ENABLE
 from kafka_unclean_recovery.log_dir.metadata import records as records
 from kafka_unclean_recovery.log_dir.metadata.records import (
     ControlRecord,
     MetadataRecord,
     UnknownRecord,
 )
-from kafka_unclean_recovery.model import REMOTE_STORAGE, TIERED, PartitionState, TopicPartition
+from kafka_unclean_recovery.model import TIERED, PartitionState, TopicPartition
 
 TOPIC_RESOURCE = 2
 BROKER_RESOURCE = 4
@@ -397,7 +398,7 @@ def partition_states(image: MetadataImage) -> list[PartitionState]:
 
 def _tiered(image: MetadataImage, topic: str) -> str | None:
     values = image.configs.get((TOPIC_RESOURCE, topic), {})
-    return TIERED if values.get(REMOTE_STORAGE) == "true" else None
+    return TIERED if values.get(REMOTE_STORAGE_ENABLE) == "true" else None
 
 
 def partition_epochs(image: MetadataImage) -> dict[TopicPartition, int]:

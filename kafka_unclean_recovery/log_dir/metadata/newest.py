@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
-from kafka_unclean_recovery.log_dir.directory_names import CLUSTER_METADATA_TOPIC
+from kafka_unclean_recovery.kafka_names import CLUSTER_METADATA_TOPIC, COMPACTED_TOPICS
 from kafka_unclean_recovery.log_dir.errors import BadFormat
 from kafka_unclean_recovery.log_dir.metadata.batches import MetadataFile
 from kafka_unclean_recovery.log_dir.metadata.cluster_metadata import (
@@ -17,7 +17,6 @@ from kafka_unclean_recovery.log_dir.metadata.cluster_metadata import (
 from kafka_unclean_recovery.log_dir.metadata.histories import Apart, Held, told_apart
 from kafka_unclean_recovery.log_dir.metadata.image import TOPIC_RESOURCE, MetadataImage
 from kafka_unclean_recovery.log_dir.tree import Folder, Location, OpenFile, Unreadable
-from kafka_unclean_recovery.model import COMPACTED_TOPICS
 
 CLUSTER_METADATA = f"{CLUSTER_METADATA_TOPIC}-0"
 _SHOWN = 5

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import suppress
 
-from kafka_unclean_recovery.log_dir.directory_names import CLUSTER_METADATA_TOPIC
+from kafka_unclean_recovery.kafka_names import CLUSTER_METADATA_TOPIC
 from kafka_unclean_recovery.log_dir.small_files import checkpoints
 from kafka_unclean_recovery.log_dir.small_files.properties_files import PARTITION_METADATA
 from kafka_unclean_recovery.log_dir.start import names

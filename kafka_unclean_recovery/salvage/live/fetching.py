@@ -7,14 +7,10 @@ from collections.abc import Callable
 
 from kafka_unclean_recovery.cluster.nodes import Nodes
 from kafka_unclean_recovery.cluster.requests.replica_fetch import Fetched, fetch_records
-from kafka_unclean_recovery.cluster.wire.error_codes import (
-    NONE,
-    PASSING,
-    TOPIC_AUTHORIZATION_FAILED,
-    error_name,
-)
+from kafka_unclean_recovery.cluster.wire.error_codes import PASSING, error_name
 from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed
 from kafka_unclean_recovery.deadline import Deadline
+from kafka_unclean_recovery.kafka_names import Errors
 from kafka_unclean_recovery.log_dir.errors import BadFormat
 from kafka_unclean_recovery.model import Broker
 from kafka_unclean_recovery.salvage.live.fetched_log import FetchedLog
@@ -76,9 +72,9 @@ async def _fetch(
 
 
 def _take(fetched: Fetched, log: FetchedLog) -> None:
-    if fetched.error == TOPIC_AUTHORIZATION_FAILED:
+    if fetched.error == Errors.TOPIC_AUTHORIZATION_FAILED:
         raise TailLost(f"{error_name(fetched.error)}: grant Topic:READ")
-    if fetched.error != NONE:
+    if fetched.error != Errors.NONE:
         raise TailLost(f"{error_name(fetched.error)} at offset {log.next_offset}")
     if not fetched.records:
         end = log.loser.end_offset

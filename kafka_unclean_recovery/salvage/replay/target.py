@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from kafka_unclean_recovery.errors import InputError
-from kafka_unclean_recovery.model import INTERNAL_TOPICS
+from kafka_unclean_recovery.kafka_names import INTERNAL_TOPICS
 from kafka_unclean_recovery.salvage.replay.origin import Headers
 from kafka_unclean_recovery.salvage.replay.records import Fate, SavedRecord
 from kafka_unclean_recovery.wording import count_text

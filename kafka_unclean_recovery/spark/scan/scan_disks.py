@@ -19,11 +19,12 @@ from pyspark.sql import SparkSession
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.files.private_files import make_private_directory
 from kafka_unclean_recovery.files.sync_directory import sync_directory
+from kafka_unclean_recovery.kafka_names import COMPACTED_TOPICS
 from kafka_unclean_recovery.log_dir.clean_stop import clean_by_broker
 from kafka_unclean_recovery.log_dir.scan import brokers_of, copied, foreign, unregistered
 from kafka_unclean_recovery.log_dir.watching import Progress
 from kafka_unclean_recovery.log_dir.whole_disks import read_directories, whole_disks
-from kafka_unclean_recovery.model import COMPACTED_TOPICS, TopicPartition, WholeDisk
+from kafka_unclean_recovery.model import TopicPartition, WholeDisk
 from kafka_unclean_recovery.spark.new_files import write_rows, write_text
 from kafka_unclean_recovery.spark.places import address_of
 from kafka_unclean_recovery.spark.running import Unwatched, Watch, cores_of, run_watched

@@ -13,8 +13,8 @@ from kafka_unclean_recovery.cli.commands import salvage_offsets
 from kafka_unclean_recovery.emulator import Cluster
 from kafka_unclean_recovery.emulator.broker.groups import Committed, Group
 from kafka_unclean_recovery.emulator.emulation import Emulation
-from kafka_unclean_recovery.emulator.error_codes import CLUSTER_AUTHORIZATION_FAILED
 from kafka_unclean_recovery.emulator.listener.intercepts import Fail
+from kafka_unclean_recovery.kafka_names import Errors
 from kafka_unclean_recovery.kraft_rules.records import TopicIdPartition
 from kafka_unclean_recovery.model import TopicPartition
 from kafka_unclean_recovery.salvage.offsets.commits import SavedCommit
@@ -123,7 +123,7 @@ def test_a_group_that_can_not_be_looked_at_again_is_left_alone(
     cluster: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def no_leaders_any_more() -> None:
-        refused = Fail(CLUSTER_AUTHORIZATION_FAILED)
+        refused = Fail(Errors.CLUSTER_AUTHORIZATION_FAILED)
         cluster.intercept("DescribeCluster", refused, times=99)
 
     _while_it_is_asked(monkeypatch, no_leaders_any_more)

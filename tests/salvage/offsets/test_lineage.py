@@ -10,9 +10,9 @@ import pytest
 from kafka_unclean_recovery.cluster.config.client_config import ClientConfig
 from kafka_unclean_recovery.cluster.requests.leader_epochs import Epoch
 from kafka_unclean_recovery.cluster.wire.bootstrap import parse_bootstrap
-from kafka_unclean_recovery.cluster.wire.error_codes import CLUSTER_AUTHORIZATION_FAILED
 from kafka_unclean_recovery.emulator import Cluster, Options
 from kafka_unclean_recovery.emulator.listener.intercepts import Fail
+from kafka_unclean_recovery.kafka_names import Errors
 from kafka_unclean_recovery.model import TopicPartition
 from kafka_unclean_recovery.salvage.offsets.commits import SavedCommit
 from kafka_unclean_recovery.salvage.offsets.lineage import epoch_ends
@@ -41,7 +41,7 @@ def test_its_leader_tells_where_an_epoch_ends(cluster: Cluster) -> None:
 
 
 def test_who_may_be_another_broker_tells_nothing(cluster: Cluster) -> None:
-    cluster.intercept("DescribeConfigs", Fail(CLUSTER_AUTHORIZATION_FAILED), broker=LEADER)
+    cluster.intercept("DescribeConfigs", Fail(Errors.CLUSTER_AUTHORIZATION_FAILED), broker=LEADER)
     assert _ends(cluster) == {}
 
 

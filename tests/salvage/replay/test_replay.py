@@ -19,8 +19,8 @@ import pytest
 from kafka_unclean_recovery.cli.command import carry_out
 from kafka_unclean_recovery.cli.commands.salvage_replay import Options, produce
 from kafka_unclean_recovery.emulator import Cluster
-from kafka_unclean_recovery.emulator.error_codes import TOPIC_AUTHORIZATION_FAILED
 from kafka_unclean_recovery.emulator.listener.intercepts import Close, Fail
+from kafka_unclean_recovery.kafka_names import Errors
 from kafka_unclean_recovery.salvage.replay import producing
 from kafka_unclean_recovery.salvage.replay.checkpoint import Checkpoint
 from kafka_unclean_recovery.salvage.replay.origin import PREFIX
@@ -369,7 +369,7 @@ def test_a_target_that_changed_while_all_was_looked_at_gets_no_records(
 
 def test_records_that_a_broker_refuses_are_a_failure_and_come_once_they_can(user: User) -> None:
     user.save(numbered(10, 5))
-    user.cluster.intercept("Produce", Fail(TOPIC_AUTHORIZATION_FAILED))
+    user.cluster.intercept("Produce", Fail(Errors.TOPIC_AUTHORIZATION_FAILED))
     done = user.replay()
     assert (done.code, done.stdout) == (1, "")
     assert "Broker: Topic authorization failed" in done.stderr
