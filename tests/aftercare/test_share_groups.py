@@ -240,7 +240,7 @@ def test_a_share_group_that_nobody_tells_of_is_not_over(
 
 
 def _after_the_first_look(cluster: Cluster, change: Callable[[Emulation], None]) -> None:
-    """Where leader epochs end is the last that a look asks for."""
+    """Make the change after a look, which asks last where leader epochs end."""
     emulation = cluster.look(lambda e: e)
     changed: list[Seen] = []
 
@@ -258,13 +258,13 @@ def _set_by_hand(emulation: Emulation) -> None:
 
 
 def _gone_on(emulation: Emulation) -> None:
-    """Consumers came, were done with more, and left."""
+    """Let consumers come, be done with more, and leave."""
     states = emulation.share_groups[GROUP].states
     states.update({key: replace(s, done=(HELD, END + 2)) for key, s in states.items()})
 
 
 def _of_another_topic(emulation: Emulation) -> None:
-    """As where its topic was deleted and made again."""
+    """Change the group as where its topic was deleted and made again."""
     states = emulation.share_groups[GROUP].states
     ((key, state),) = states.items()
     emulation.share_groups[GROUP].states = {key._replace(topic_id=UUID(int=7)): state}
@@ -293,7 +293,7 @@ def test_a_share_group_whose_partition_is_led_anew_since_is_left_alone(cluster: 
     asked: list[Seen] = []
 
     def older(answer: dict[str, Any]) -> dict[str, Any]:
-        """As if the partition had been led in an older epoch until then."""
+        """Return the answer as if the partition had been led in an older epoch until then."""
         for topic in answer["topics"]:
             for partition in topic["partitions"]:
                 partition["leader_epoch"] -= 1

@@ -14,7 +14,7 @@ NOWHERE = ("--bootstrap-server", "127.0.0.1:1")
 
 
 def main_of(program: str) -> str:
-    """The code that its console script runs."""
+    """Return the code that its console script runs."""
     return f"from kafka_unclean_recovery.cli.entry import main; main({program!r})"
 
 

@@ -19,7 +19,7 @@ def test_who_stops_it_while_it_still_connects_has_nobody_elected(
     stopped: list[Seen] = []
 
     def stop(seen: Seen) -> Delay | None:
-        """The first connection after the cluster was described."""
+        """Note the first connection after the cluster was described."""
         if not looked or stopped:
             return None
         stopped.append(seen)

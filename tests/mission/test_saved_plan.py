@@ -31,7 +31,7 @@ def _state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 # DescribeConfigs proves who answers where ApiVersions does not name nodes.
 @pytest.fixture(params=["4.4.0", "4.3.1"])
 def outage(request: pytest.FixtureRequest) -> Iterator[Cluster]:
-    """Broker 1 led last and is dead; 3 holds more than 4."""
+    """Yield an outage: broker 1 led last and is dead; 3 holds more than 4."""
     settings = Settings(session_timeout=600.0)
     with Cluster(Options(brokers=4, release=request.param, settings=settings)) as cluster:
         configs = {"min.insync.replicas": "1"}

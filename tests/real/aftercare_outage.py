@@ -42,8 +42,8 @@ def new_cluster(
 
 
 def outage(cluster: KafkaCluster) -> tuple[Producer, Producer]:
-    """Started and without a leader when this returns; 1 is dead. Idempotent producers that live on:
-    of the plain records, and of the last one alone."""
+    """Make an outage: started and without a leader when this returns; 1 is dead. Return idempotent
+    producers that live on: of the plain records, and of the last one alone."""
     cluster.start()
     connection = cluster.connection()
     for topic in _INTERNAL:
@@ -94,7 +94,7 @@ def commit_offset(
 
 
 def begin_anew(cluster: KafkaCluster, partition: int) -> Producer:
-    """A transaction that began since, with a record of long ago."""
+    """Begin a transaction now, with a record of long ago."""
     producer = _transactional(cluster, RESUMED)
     producer.begin_transaction()
     producer.produce(TOPIC, b"since", partition=partition, timestamp=1_000_000)
@@ -103,7 +103,8 @@ def begin_anew(cluster: KafkaCluster, partition: int) -> Producer:
 
 
 def read_committed(cluster: KafkaCluster, partitions: Iterable[int]) -> dict[int, list[bytes]]:
-    """Values that a consumer gets; where a transaction is open it takes that for the end."""
+    """Return the values that a consumer gets; where a transaction is open it takes that for the
+    end."""
     settings = {
         **cluster.connection(),
         **QUIETLY,

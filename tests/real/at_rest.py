@@ -51,7 +51,7 @@ class AtRest:
 
 
 def at_rest(archive: Path, directory: Path) -> AtRest:
-    """directory: to unpack it into."""
+    """Unpack the archive into the directory."""
     unpack(archive, directory)
     cluster = KafkaCluster(directory)
     try:

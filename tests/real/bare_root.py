@@ -23,7 +23,8 @@ class Root:
     path: Path
 
     def command(self, *words: str, mounts: Sequence[str] = ()) -> list[str]:
-        """Mounts end with the process: they are made in a namespace of its own."""
+        """Return the command. Mounts end with the process: they are made in a namespace of its
+        own."""
         made = [f"mount -t proc none {self.path}/proc", *mounts]
         line = shlex.join(["chroot", str(self.path), *words])
         return ["unshare", "--mount", "sh", "-ec", "\n".join([*made, f"exec {line}"])]

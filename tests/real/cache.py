@@ -24,7 +24,7 @@ def locked(path: Path) -> Iterator[None]:
 
 
 def made_once(target: Path, make: Callable[[Path], None]) -> Path:
-    """`target`, which `make` writes at the path it is given the first time it is asked for.
+    """Return `target`, which `make` writes at the path it is given the first time it is asked for.
 
     The rename comes last: what an interrupted `make` leaves behind never carries the name.
     """
@@ -41,7 +41,7 @@ def made_once(target: Path, make: Callable[[Path], None]) -> Path:
 
 @contextmanager
 def quick_scratch(beside: Path, needed: int = 2 << 30) -> Iterator[Path]:
-    """A scratch directory in memory where there is room for `needed` bytes, else beside.
+    """Yield a scratch directory in memory where there is room for `needed` bytes, else beside.
 
     Thousands of partitions are tens of thousands of files, some synced at every new epoch:
     unpacking and starting 2,000 took 22 s on a disk and 5 s in memory.
@@ -54,7 +54,7 @@ def quick_scratch(beside: Path, needed: int = 2 << 30) -> Iterator[Path]:
 
 @contextmanager
 def scratch_directory(beside: Path) -> Iterator[Path]:
-    """A directory on the file system of `beside`, gone afterwards."""
+    """Yield a directory on the file system of `beside`, gone afterwards."""
     beside.mkdir(parents=True, exist_ok=True)
     scratch = Path(tempfile.mkdtemp(prefix=".kafka-unclean-recovery-", dir=beside))
     try:

@@ -36,7 +36,8 @@ class Authority:
         return self.certificate.public_bytes(Encoding.PEM)
 
     def issue(self, common_name: str, hosts: Iterable[str] = ()) -> bytes:
-        """An unencrypted PKCS#8 key and then its certificate: what Kafka wants in one PEM file.
+        """Return an unencrypted PKCS#8 key and then its certificate: what Kafka wants in one PEM
+        file.
 
         It is good for the loopback, and for `hosts`.
         """

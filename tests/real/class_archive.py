@@ -30,7 +30,7 @@ log.dirs={data}
 
 @cache
 def class_archive(version: str) -> Path:
-    """The archive, under a name that another JVM or other jars would not share."""
+    """Return the archive, under a name that another JVM or other jars would not share."""
     java = shutil.which("java")
     if java is None:
         raise RuntimeError("no java on the PATH")

@@ -33,7 +33,7 @@ class Finished:
 
     @property
     def json(self) -> Any:
-        """Stdout, which holds one JSON text and nothing else."""
+        """Return stdout, which holds one JSON text and nothing else."""
         try:
             return json.loads(self.stdout)
         except json.JSONDecodeError as error:
@@ -41,20 +41,20 @@ class Finished:
 
     @property
     def report(self) -> dict[str, Any]:
-        """The report of `--format json`, valid by its schema."""
+        """Return the report of `--format json`, valid by its schema."""
         report: dict[str, Any] = self.json
         jsonschema.validate(report, _schema("report-1"))
         return report
 
     @property
     def replica_info(self) -> dict[str, Any]:
-        """What `scan-log-dirs --format json` says, valid by its schema."""
+        """Return what `scan-log-dirs --format json` says, valid by its schema."""
         info: dict[str, Any] = self.json
         jsonschema.validate(info, _schema("replica-info-1"))
         return info
 
     def partitions(self, topic: str) -> dict[int, dict[str, Any]]:
-        """The report's rows of a topic by partition number."""
+        """Return the report's rows of a topic by partition number."""
         rows = self.report["partitions"]
         return {row["partition"]: row for row in rows if row["topic"] == topic}
 
@@ -68,7 +68,7 @@ class Mechanism:
     steps: tuple[str, ...] = ("reorder", "elect", "restored")
 
     def flags_of(self, command: str, arguments: Sequence[str]) -> tuple[str, ...]:
-        """Whatever elects nobody in particular takes none, nor does --resume."""
+        """Return the flags; whatever elects nobody in particular takes none, nor does --resume."""
         recovers = command == RECOVERY and "--resume" not in arguments
         return self.flags if recovers or "designated" in arguments else ()
 
@@ -108,7 +108,7 @@ class Cli:
 
     @property
     def journals(self) -> list[Path]:
-        """Journals in the default place, oldest first."""
+        """Return the journals in the default place, oldest first."""
         return sorted(self.home.rglob("*.jsonl"))
 
     def recover(self, cluster: KafkaCluster, *arguments: str, timeout: float = TIMEOUT) -> Finished:
@@ -116,7 +116,7 @@ class Cli:
         return self._run(RECOVERY, self._at(RECOVERY, cluster, arguments), timeout)
 
     def elect(self, cluster: KafkaCluster, *arguments: str, timeout: float = TIMEOUT) -> Finished:
-        """The same with kafka-elect-leaders."""
+        """Run kafka-elect-leaders against every broker of the cluster, dead or alive."""
         return self._run(ELECTION, self._at(ELECTION, cluster, arguments), timeout)
 
     def offline(self, *arguments: str, timeout: float = TIMEOUT) -> Finished:
@@ -124,7 +124,7 @@ class Cli:
         return self._run(RECOVERY, arguments, timeout)
 
     def process(self, *arguments: str, timeout: float = TIMEOUT) -> Finished:
-        """The same, but always a process."""
+        """Run a command of kafka-unclean-recovery that needs no cluster, always as a process."""
         return self._spawn(RECOVERY, arguments).finish(timeout)
 
     def start(

@@ -100,19 +100,19 @@ class KafkaCluster:
 
     @property
     def live_brokers(self) -> tuple[int, ...]:
-        """Brokers whose process runs, paused ones left out."""
+        """Return the brokers whose process runs, paused ones left out."""
         return tuple(filter(self._processes.responsive, self.spec.broker_ids))
 
     @property
     def bootstrap_servers(self) -> str:
-        """Every broker, dead or alive: what an operator would type."""
+        """Return every broker, dead or alive: what an operator would type."""
         return ",".join(map(self.address, self.spec.broker_ids))
 
     def address(self, node: int) -> str:
         return f"{self.spec.host}:{self.ports.listener[node]}"
 
     def controller_address(self, node: int) -> str:
-        """Where its peers and the brokers find it."""
+        """Return where its peers and the brokers find it."""
         return f"{self.spec.host}:{self.ports.controller[node]}"
 
     def mtls_address(self, node: int) -> str:
@@ -125,19 +125,19 @@ class KafkaCluster:
         return props.log_dirs(self.spec, self.directory, node)
 
     def lose_log_dir(self, node: int, index: int) -> None:
-        """The disk is gone: what is there can't be written to, by root neither."""
+        """Lose the disk: what is there can't be written to, by root neither."""
         directory = self.log_dirs(node)[index]
         directory.rename(directory.with_name("gone"))
         directory.write_text("")
 
     def output(self, node: int) -> Path:
-        """What the node printed, over all its starts."""
+        """Return what the node printed, over all its starts."""
         return output(self.directory, node)
 
     def connection(
         self, user: str = security.SUPER_USER, brokers: Iterable[int] | None = None
     ) -> dict[str, str]:
-        """Settings for confluent-kafka; it begins at the live brokers unless told others."""
+        """Return settings for confluent-kafka; it begins at the live brokers unless told others."""
         chosen = self.live_brokers if brokers is None else brokers
         servers = {"bootstrap.servers": ",".join(map(self.address, chosen))}
         if not self.spec.secured:
@@ -145,7 +145,7 @@ class KafkaCluster:
         return servers | security.librdkafka_settings(self.directory, user)
 
     def client_properties(self, user: str, login: security.Login = "SCRAM-SHA-512") -> Path:
-        """A file for `--command-config`; "MTLS" goes with `mtls_address`."""
+        """Return a file for `--command-config`; "MTLS" goes with `mtls_address`."""
         settings = security.client_properties(self.directory, user, login)
         path = self.directory / f"client-{user}-{login.lower()}.properties"
         path.write_text("".join(f"{key}={value}\n" for key, value in settings.items()))
@@ -165,7 +165,7 @@ class KafkaCluster:
             self.wait_until_unfenced(brokers)
 
     def _start_rivals(self, chosen: Iterable[int]) -> set[int]:
-        """Controllers that may dispute who leads come before brokers: a broker that begins to
+        """Start controllers that may dispute who leads before brokers: a broker that begins to
         register with a leader of a moment may ask this one alone until it gives up, after 60 s."""
         rivals = set(chosen) & set(self.spec.controller_ids) - set(self.spec.broker_ids)
         majority = len(self.spec.controller_ids) // 2 + 1
@@ -189,37 +189,37 @@ class KafkaCluster:
             self._processes.spawn(node)
 
     def alive(self, node: int) -> bool:
-        """Its process runs; a paused one does too."""
+        """Return True while its process runs; a paused one does too."""
         return self._processes.alive(node)
 
     def kill(self, node: int) -> None:
-        """SIGKILL: the unclean shutdown."""
+        """Send SIGKILL: the unclean shutdown."""
         self._processes.kill(node)
 
     def kill_all(self) -> None:
-        """SIGKILL to every node at once; the cluster can be started again."""
+        """Send SIGKILL to every node at once; the cluster can be started again."""
         self._processes.kill_all()
 
     def stop(self, node: int) -> None:
-        """SIGTERM: the controlled shutdown."""
+        """Send SIGTERM: the controlled shutdown."""
         self._processes.stop(node)
 
     def pause(self, node: int) -> None:
-        """SIGSTOP: connections stay open and nobody answers."""
+        """Send SIGSTOP: connections stay open and nobody answers."""
         self._processes.pause(node)
 
     def resume(self, node: int) -> None:
         self._processes.resume(node)
 
     def lose_quorum(self, *, active_survives: bool = False) -> None:
-        """SIGKILL to all but one controller: the active one stays, or a standby."""
+        """Send SIGKILL to all but one controller: the active one stays, or a standby."""
         terms = {node: last_led(self.output(node)) for node in self.spec.controller_ids}
         by_age = sorted(terms, key=terms.__getitem__)
         for controller in by_age[:-1] if active_survives else by_age[1:]:
             self.kill(controller)
 
     def restore_quorum(self) -> None:
-        """Controllers that are dead are started."""
+        """Start the controllers that are dead."""
         self.start(self.spec.controller_ids)
 
     def close(self) -> None:
@@ -234,18 +234,19 @@ class KafkaCluster:
         return run_tool(self.spec.version, name, *arguments, timeout=timeout, check=check)
 
     def view(self, broker: int) -> ClusterView:
-        """The cluster as this broker describes it."""
+        """Return the cluster as this broker describes it."""
         if self.spec.secured:
             return broker_view(broker, self.connection(brokers=[broker]))
         return answered_view(self.address(broker))
 
     def wait_until_unfenced(self, brokers: Iterable[int], timeout: float = START_TIMEOUT) -> None:
-        """Every live broker lists these."""
+        """Wait until every live broker lists these."""
         wanted = frozenset(brokers)
         self._wait_for_views(lambda view: wanted <= view.brokers, timeout, f"{wanted} unfenced")
 
     def wait_until_fenced(self, brokers: Iterable[int], timeout: float = FENCE_TIMEOUT) -> None:
-        """Every live broker has heard that these are gone; without one, the controllers say so."""
+        """Wait until every live broker has heard that these are gone; without one, the controllers
+        say so."""
         gone = frozenset(brokers)
         if not self.live_brokers:
             wait_until(
@@ -266,7 +267,8 @@ class KafkaCluster:
         condition: Callable[[PartitionView], bool],
         timeout: float = FENCE_TIMEOUT,
     ) -> None:
-        """Every live broker describes every partition of the topic as `condition` wants."""
+        """Wait until every live broker describes every partition of the topic as `condition`
+        wants."""
 
         def holds(view: ClusterView) -> bool:
             partitions = view.topics.get(topic, {})

@@ -38,7 +38,7 @@ Definition = Mapping[str, Any]
 
 
 def definitions(version: str) -> Iterator[tuple[str, int, Definition]]:
-    """("metadata" or the control record's class, key, definition)"""
+    """Yield ("metadata" or the control record's class, key, definition)."""
     for jar in sorted(jars(version).glob("kafka-[cm]*.jar")):
         with ZipFile(jar) as archive:
             for entry in sorted(archive.namelist()):

@@ -62,7 +62,7 @@ class ClusterState:
     users: frozenset[str]
 
     def without(self, topic: str) -> ClusterState:
-        """The same but for a topic that was made since."""
+        """Return the state but for a topic that was made since."""
 
         def rest(by_topic: Mapping[str, Any]) -> dict[str, Any]:
             return {name: value for name, value in by_topic.items() if name != topic}
@@ -73,7 +73,7 @@ class ClusterState:
 
 
 def state_of_cluster(cluster: KafkaCluster, broker: int) -> ClusterState:
-    """As this broker knows it, internal topics left out."""
+    """Return the state as this broker knows it, internal topics left out."""
     host, _, port = cluster.address(broker).rpartition(":")
     with Wire(host, int(port)) as wire:
         answer = wire.ask(build(MetadataRequest, {"topics": None}), METADATA_VERSION)
@@ -89,7 +89,8 @@ def state_of_cluster(cluster: KafkaCluster, broker: int) -> ClusterState:
 
 
 def records(cluster: KafkaCluster, state: ClusterState) -> dict[tuple[str, int], list[bytes]]:
-    """Every record of every partition, read side by side: a consumer waits more than it reads."""
+    """Return every record of every partition, read side by side: a consumer waits more than it
+    reads."""
     wanted = [(topic, number) for topic, found in state.partitions.items() for number in found]
     with ThreadPoolExecutor() as pool:
         found = pool.map(lambda which: consume_all(cluster.connection(), *which), wanted)

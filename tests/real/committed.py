@@ -27,7 +27,8 @@ from tests.real.saved import COMMITTED, Saved
 
 
 def committed() -> tuple[Saved, ...]:
-    """On the newest release but for the stale tail, which each run tries on all."""
+    """Return those in the repository, on the newest release but for the stale tail, which each run
+    tries on all."""
     outages = (
         last_replica_standing(NEWEST),
         last_replica_standing(NEWEST, 2),
@@ -54,7 +55,7 @@ def make(*, anew: bool = False) -> None:
 
 
 def _make(saved: Saved) -> None:
-    """Whole or not at all."""
+    """Make it whole or not at all."""
     with tempfile.TemporaryDirectory(dir=COMMITTED.parent) as scratch:
         made = Path(scratch) / saved.file_name
         saved.make(made)

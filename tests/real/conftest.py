@@ -34,7 +34,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def real_kafka() -> None:
-    """What a real Kafka needs is here, or the reason why nothing runs says what to install."""
+    """Skip, or fail where Kafka is required, with what to install for a real Kafka."""
     missing = [what for program, what in NEEDED.items() if shutil.which(program) is None]
     if not missing:
         return
@@ -56,7 +56,7 @@ def shared_clusters(
 
 @pytest.hookimpl(trylast=True)
 def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
-    """Clusters that tests shared end with their file; where the next one's share some, too, all but
+    """End clusters that tests shared with their file; where the next one's share some, too, all but
     the newest."""
     clusters = item.config.stash.get(SHARED, None)
     if clusters and (nextitem is None or nextitem.path != item.path):
@@ -65,7 +65,7 @@ def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> 
 
 @pytest.fixture
 def restored(tmp_path: Path) -> Iterator[Callable[[Outage], KafkaCluster]]:
-    """`restored(outage)` is this test's own copy of it, to do anything to."""
+    """Yield `restored(outage)`, which is this test's own copy of it, to do anything to."""
     with ExitStack() as running:
 
         def start(outage: Outage) -> KafkaCluster:
@@ -77,19 +77,20 @@ def restored(tmp_path: Path) -> Iterator[Callable[[Outage], KafkaCluster]]:
 
 @pytest.fixture(params=AND_THE_OLDEST)
 def troubled(shared_clusters: SharedClusters, request: pytest.FixtureRequest) -> Trouble:
-    """The outage that tests of trouble share: take partitions of it, leave brokers 3 and 4 up."""
+    """Return the outage that tests of trouble share: take partitions of it, leave brokers 3 and 4
+    up."""
     return with_partitions_left(shared_clusters, trouble(request.param))
 
 
 @pytest.fixture
 def guarded(shared_clusters: SharedClusters) -> Trouble:
-    """The same behind an authoriser, of the newest release."""
+    """Return the outage of trouble behind an authoriser, of the newest release."""
     return with_partitions_left(shared_clusters, secured())
 
 
 @pytest.fixture
 def new_cluster(tmp_path: Path) -> Iterator[KafkaCluster]:
-    """Four brokers that run, with nothing on them."""
+    """Yield four brokers that run, with nothing on them."""
     with KafkaCluster.create(tmp_path / "cluster") as cluster:
         cluster.start()
         yield cluster
@@ -102,7 +103,7 @@ def cli(tmp_path: Path) -> Cli:
 
 @pytest.fixture
 def commands(tmp_path: Path) -> Iterator[Commands]:
-    """Our commands, to be watched; what still runs at the end of the test is killed."""
+    """Yield our commands, to be watched; what still runs at the end of the test is killed."""
     started = Commands(tmp_path)
     yield started
     started.close()

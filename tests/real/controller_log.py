@@ -13,7 +13,7 @@ UNFENCED = re.compile(r"The request from broker (\d+) to unfence has been grante
 
 
 def fenced_brokers(outputs: Iterable[Path]) -> set[int]:
-    """Brokers that a controller fenced in these outputs and has not unfenced since."""
+    """Return the brokers that a controller fenced in these outputs and has not unfenced since."""
     fenced: set[int] = set()
     for output in filter(Path.exists, outputs):
         for line in output.read_text(errors="replace").splitlines():
@@ -25,6 +25,6 @@ def fenced_brokers(outputs: Iterable[Path]) -> set[int]:
 
 
 def last_led(output: Path) -> int:
-    """The last leader epoch in which this controller took over; -1 if it never did."""
+    """Return the last leader epoch in which this controller took over; -1 if it never did."""
     text = output.read_text(errors="replace") if output.exists() else ""
     return max(map(int, ACTIVE.findall(text)), default=-1)

@@ -40,17 +40,18 @@ QUICKLY = 2.0
 
 
 def trouble(version: str = ONE) -> Outage:
-    """`last_replica_standing` with 72 partitions of few records, and topics to lose and to move."""
+    """Return `last_replica_standing` with 72 partitions of few records, and topics to lose and to
+    move."""
     return Outage("trouble", version, (3, 4), trouble_recipe.trouble, sources=_SOURCES)
 
 
 def three_controllers(version: str = ONE) -> Outage:
-    """`last_replica_standing` with few records, and a quorum that can be lost."""
+    """Return `last_replica_standing` with few records, and a quorum that can be lost."""
     return _few("three-controllers", version, controllers=3)
 
 
 def secured(version: str = ONE) -> Outage:
-    """`last_replica_standing` with few records, behind SASL_SSL, TLS and an authoriser."""
+    """Return `last_replica_standing` with few records, behind SASL_SSL, TLS and an authoriser."""
     return _few("secured", version, secured=True)
 
 
@@ -75,13 +76,14 @@ class Trouble:
     def tapped(
         self, first: int, *gates: Gate, tls: TlsEnds | None = None
     ) -> AbstractContextManager[str]:
-        """See tests.real.tap: a tap at each live broker, and the address of that at `first`."""
+        """Return a tap at each live broker, and the address of that at `first`: see
+        tests.real.tap."""
         others = [broker for broker in self.cluster.live_brokers if broker != first]
         brokers = [self.cluster.address(broker) for broker in (first, *others)]
         return tapped(brokers, *gates, tls=tls)
 
     def heal(self) -> None:
-        """Whatever an earlier test left: the controllers and 3 and 4 live."""
+        """Heal whatever an earlier test left: the controllers and 3 and 4 live."""
         for node in filter(self.cluster.alive, self.cluster.node_ids):
             self.cluster.resume(node)
         self.cluster.restore_quorum()
@@ -92,14 +94,14 @@ class Trouble:
         return self.cluster.view(self.cluster.live_brokers[-1]).topics[topic]
 
     def take(self, count: int) -> list[int]:
-        """Partitions that nobody recovered yet, led by 4 if elected blindly."""
+        """Return partitions that nobody recovered yet, led by 4 if elected blindly."""
         wanted = self._left()
         assert len(wanted) >= count, f"only {wanted} are left"
         return wanted[:count]
 
     @property
     def used_up(self) -> bool:
-        """A test might want more than are left."""
+        """Return True when a test might want more than are left."""
         return len(self._left()) < _MOST_TAKEN
 
     def _left(self) -> list[int]:
@@ -114,7 +116,8 @@ class Trouble:
         return {number: seen[number].replicas for number in partitions}
 
     def wait_for_orders(self, wanted: Mapping[int, tuple[int, ...]]) -> None:
-        """Every live broker shows them; one may be seconds behind the one that the tool asked."""
+        """Wait until every live broker shows them; one may be seconds behind the one that the tool
+        asked."""
 
         def there() -> bool:
             return all(seen[n].replicas == order for seen in views() for n, order in wanted.items())
@@ -123,7 +126,7 @@ class Trouble:
         wait_until(there, TIMEOUT, lambda: f"the orders {wanted}; seen: {views()}")
 
     def wait_for_leader(self, partitions: Iterable[int], leader: int) -> None:
-        """As every live broker sees it."""
+        """Wait for the leader as every live broker sees it."""
 
         def there() -> bool:
             return all(seen[n].leader == leader for seen in views() for n in partitions)
@@ -141,14 +144,15 @@ class Trouble:
 
 
 def with_partitions_left(shared_clusters: SharedClusters, outage: Outage) -> Trouble:
-    """Which tests shared it before, and took partitions of it, depends on their order."""
+    """Return an outage with partitions left: which tests shared it before, and took some, depends
+    on their order."""
     found = Trouble(shared_clusters.outage(outage))
     found.heal()
     return Trouble(shared_clusters.renew(outage)) if found.used_up else found
 
 
 def reassign(cluster: KafkaCluster, topic: str, replicas: Sequence[int]) -> None:
-    """Partition 0 to other replicas, dead ones too, which Kafka's own script refuses."""
+    """Reassign partition 0 to other replicas, dead ones too, which Kafka's own script refuses."""
     wanted = TopicPartition(topic, 0)
     answer = _ask(cluster, lambda c, d: alter_replica_order(c, {wanted: replicas}, d, fewer=True))[
         wanted
@@ -164,12 +168,13 @@ def state_of(cluster: KafkaCluster, topic: str, partition: int) -> PartitionStat
 def states_of(
     cluster: KafkaCluster, wanted: Sequence[TopicPartition]
 ) -> Mapping[TopicPartition, PartitionState]:
-    """With what an ordinary client does not show: the ELR, and replicas whose disk failed."""
+    """Return the states with what an ordinary client does not show: the ELR, and replicas whose
+    disk failed."""
     return _ask(cluster, lambda c, d: describe_partitions(c, wanted, d)).states
 
 
 def quorum_answers(cluster: KafkaCluster) -> bool:
-    """Through a broker."""
+    """Return whether the quorum answers through a broker."""
     try:
         _ask(cluster, led_quorum, QUICKLY)
     except (ConnectionFailed, RequestFailed):

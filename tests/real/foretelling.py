@@ -23,7 +23,8 @@ def before_start(home: Path, cluster: KafkaCluster, broker: int, *flags: str) ->
 
 
 def foretold(home: Path, cluster: KafkaCluster, broker: int, *flags: str) -> tuple[Rows, Finished]:
-    """What is said of TOPIC's partitions, by number, and all that is, with the cluster asked."""
+    """Return what is said of TOPIC's partitions, by number, and all that is, with the cluster
+    asked."""
     where = ("--bootstrap-server", cluster.bootstrap_servers)
     done = before_start(home, cluster, broker, *where, *flags)
     rows = done.json["partitions"]
@@ -31,5 +32,5 @@ def foretold(home: Path, cluster: KafkaCluster, broker: int, *flags: str) -> tup
 
 
 def said_since(cluster: KafkaCluster, broker: int, since: int) -> str:
-    """What a broker printed after so many bytes of its output."""
+    """Return what a broker printed after so many bytes of its output."""
     return cluster.output(broker).read_bytes()[since:].decode()

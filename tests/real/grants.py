@@ -40,12 +40,12 @@ EVERY_RIGHT = AclBindingFilter(
 
 
 def proving(version: str) -> tuple[Right, ...]:
-    """What it takes to have a broker of this release prove which one it is."""
+    """Return what it takes to have a broker of this release prove which one it is."""
     return () if version == "4.4.0" else (CLUSTER_DESCRIBE_CONFIGS,)
 
 
 def right(text: str) -> Right:
-    """Written as "Topic(*):READ" or "Cluster:ALTER"."""
+    """Return the right that is written as "Topic(*):READ" or "Cluster:ALTER"."""
     resource, _, operation = text.partition(":")
     kind, _, name = resource.rstrip(")").partition("(")
     kinds = {"Cluster": "BROKER", "TransactionalId": "TRANSACTIONAL_ID"}
@@ -61,7 +61,7 @@ def _binding(right: Right) -> AclBinding:
 
 @contextmanager
 def granted(cluster: KafkaCluster, *rights: Right) -> Iterator[None]:
-    """Brokers 3 and 4 know these rights of the user, and no others."""
+    """Let brokers 3 and 4 know these rights of the user, and no others."""
     brokers = [AdminClient({**cluster.connection(brokers=[b]), **QUIETLY}) for b in (3, 4)]
 
     def known(count: int) -> bool:

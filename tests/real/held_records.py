@@ -29,7 +29,8 @@ def held_records(replica: Path) -> frozenset[Record]:
 
 
 def records_in(data: bytes) -> Iterator[Record]:
-    """Those of whole batches of format 2, not compressed. What is between them is passed over."""
+    """Yield the records of whole batches of format 2, not compressed. What is between them is
+    passed over."""
     at = 0
     while at + _HEADER <= len(data):
         (length,) = struct.unpack_from(">i", data, at + _LENGTH)
@@ -63,7 +64,7 @@ def _records(data: bytes, at: int, end: int) -> Iterator[Record]:
 
 
 def _varint(data: bytes, at: int) -> tuple[int, int]:
-    """(the number, where it ends)."""
+    """Return (the number, where it ends)."""
     shift = number = 0
     while True:
         byte = data[at]

@@ -29,7 +29,7 @@ _KEY, _KEYS = "issuer.pem", "jwks.json"
 
 
 def write_keys(directory: Path) -> Path:
-    """The file of public keys for brokers, made if need be."""
+    """Return the file of public keys for brokers, made if need be."""
     keys = directory / _KEYS
     if not keys.exists():
         key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
@@ -53,7 +53,7 @@ class IdentityProvider:
     scopes: list[str] = field(default_factory=list)
 
     def token(self, subject: str, audience: str = AUDIENCE, **claims: object) -> str:
-        """A JWT, RS256."""
+        """Return a JWT, RS256."""
         now = time.time()
         issued = {"iss": ISSUER, "iat": now, "exp": now + self.lifetime}
         known = {"sub": subject, "aud": audience, **issued}
@@ -66,7 +66,7 @@ class IdentityProvider:
 
     @contextmanager
     def endpoint(self) -> Iterator[str]:
-        """Its URL, with the certificate of the brokers."""
+        """Yield its URL, with the certificate of the brokers."""
         server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(self.directory / "broker.pem")
@@ -81,7 +81,7 @@ class IdentityProvider:
             server.server_close()
 
     def answer(self, authorization: str, body: str) -> tuple[int, Mapping[str, object]]:
-        """RFC 6749, 4.4 and 5.2."""
+        """Answer as RFC 6749, 4.4 and 5.2 say."""
         user, _, secret = base64.b64decode(authorization.removeprefix("Basic ")).partition(b":")
         if self.clients.get(user.decode()) != secret.decode():
             return 401, {"error": "invalid_client", "error_description": secret.decode()}
@@ -105,7 +105,7 @@ def _handler(provider: IdentityProvider) -> type[BaseHTTPRequestHandler]:
             self.wfile.write(text)
 
         def log_message(self, *_: object) -> None:
-            """Not to stderr."""
+            """Print nothing to stderr."""
 
     return Handler
 

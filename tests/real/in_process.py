@@ -21,8 +21,8 @@ class Overdue(BaseException):
 
 
 def suits(arguments: Sequence[str]) -> bool:
-    """Whether they change nothing and read no disks, which is done by processes that are forked: no
-    process with threads may do that."""
+    """Return whether they change nothing and read no disks, which is done by processes that are
+    forked: no process with threads may do that."""
     if threading.current_thread() is not threading.main_thread():
         # stdout and signals are of the whole process.
         return False
@@ -35,7 +35,8 @@ def suits(arguments: Sequence[str]) -> bool:
 def invoke(
     command: str, arguments: Sequence[str], environment: Mapping[str, str], timeout: float
 ) -> Done:
-    """environment: beside what this process has. Signals are handled afterwards as before."""
+    """Run the command. environment: beside what this process has. Signals are handled afterwards as
+    before."""
     with _signals_kept(), at_most(timeout):
         return in_process.invoke(command, *arguments, env=environment)
 
@@ -52,7 +53,7 @@ def _signals_kept() -> Iterator[None]:
 
 @contextmanager
 def at_most(seconds: float) -> Iterator[None]:
-    """A run that takes longer is ended where it is, which is a failure."""
+    """End a run that takes longer where it is, which is a failure."""
 
     def over(number: int, frame: FrameType | None) -> None:
         raise Overdue(f"not done within {seconds:g} s")

@@ -18,19 +18,20 @@ TOOLS_OF = {"4.4.0": "4.3.1"}
 
 
 def jars(version: str) -> Path:
-    """The directory with every jar that a Kafka node of this version needs."""
+    """Return the directory with every jar that a Kafka node of this version needs."""
     return made_once(CACHE / "kafka" / version / "libs", lambda made: _fetch(version, made))
 
 
 @cache
 def class_path(version: str) -> str:
-    """Every jar by name and in a fixed order: a class archive serves one exact class path."""
+    """Return every jar by name and in a fixed order: a class archive serves one exact class
+    path."""
     return ":".join(str(jar) for jar in sorted(jars(version).glob("*.jar")))
 
 
 def main_class(version: str, *candidates: str) -> tuple[str, str]:
-    """The release that runs a tool for this version, and the first of the candidates that it has:
-    tools move between packages."""
+    """Return the release that runs a tool for this version, and the first of the candidates that it
+    has: tools move between packages."""
     releases = [version, TOOLS_OF[version]] if version in TOOLS_OF else [version]
     for release in releases:
         names = _classes(release)

@@ -28,7 +28,7 @@ _LIBC = ctypes.CDLL(None)
 def java_command(
     version: str, main: str, *arguments: str, heap_mb: int, options: Sequence[str] = ()
 ) -> list[str]:
-    """The command that runs a class of this Kafka."""
+    """Return the command that runs a class of this Kafka."""
     jvm = ["java", f"-Xmx{heap_mb}m", *JVM_OPTIONS, *options]
     return [*jvm, "-cp", class_path(version), main, *arguments]
 
@@ -67,20 +67,21 @@ def run(command: Sequence[str], timeout: float) -> subprocess.CompletedProcess[s
 
 
 def kill(process: subprocess.Popen[bytes]) -> None:
-    """SIGKILL, which a stopped process obeys too."""
+    """Send SIGKILL, which a stopped process obeys too."""
     process.kill()
     process.wait()
 
 
 def tail(log: Path, lines: int = 40) -> str:
-    """The end of a log, for a message."""
+    """Return the end of a log, for a message."""
     if not log.exists():
         return f"({log} does not exist)"
     return "\n".join(log.read_text(errors="replace").splitlines()[-lines:])
 
 
 def _die_with(parent: int, number: signal.Signals = signal.SIGKILL) -> None:
-    """In the child, before exec: nothing is left behind, however pytest ends."""
+    """Make this child, before exec, die with its parent: nothing is left behind, however pytest
+    ends."""
     _LIBC.prctl(PR_SET_PDEATHSIG, number)
     if os.getppid() != parent:
         os._exit(1)  # The parent was gone before we asked to follow it.

@@ -47,10 +47,10 @@ NOTHING_SEEN = ClusterView(frozenset(), {})
 
 
 def broker_view(broker: int, connection: Mapping[str, str], timeout: float = 5.0) -> ClusterView:
-    """What this broker, which `connection` begins at, answers now; nothing when it does not.
+    """Return what this broker, which `connection` begins at, answers now; nothing when it does not.
 
-    librdkafka asks any broker that it has come to know, and that one may be ahead of this one:
-    it is asked anew until this one answered.
+    librdkafka asks any broker that it has come to know, and that one may be ahead of this one: it
+    is asked anew until this one answered.
     """
     deadline = Deadline.after(timeout)
     while not deadline.expired:
@@ -63,13 +63,13 @@ def broker_view(broker: int, connection: Mapping[str, str], timeout: float = 5.0
 
 
 def cluster_view(connection: Mapping[str, str], timeout: float = 5.0) -> ClusterView:
-    """What some live broker answers now; nothing when none does."""
+    """Return what some live broker answers now; nothing when none does."""
     metadata = _metadata(connection, timeout)
     return NOTHING_SEEN if metadata is None else _view(metadata)
 
 
 def _metadata(connection: Mapping[str, str], timeout: float) -> ClusterMetadata | None:
-    """By a new client: one that lived through a broker's death asks around for a while."""
+    """Ask by a new client: one that lived through a broker's death asks around for a while."""
     settings: dict[str, str | int | float | bool] = {**connection, **QUIETLY}
     client = AdminClient(settings, logger=SILENT)
     try:

@@ -17,7 +17,7 @@ from tests.real.waiting import POLL_SECONDS
 
 
 def answered_view(address: str, timeout: float = 5.0) -> ClusterView:
-    """What the broker at this address answers now; nothing when it does not.
+    """Return what the broker at this address answers now; nothing when it does not.
 
     One that knows neither brokers nor topics has just started: it is asked again, and so is one
     that refuses or closes the connection.
@@ -35,7 +35,7 @@ def answered_view(address: str, timeout: float = 5.0) -> ClusterView:
 
 
 def _ask(address: str, deadline: Deadline) -> ClusterView:
-    """Of all topics, creating none. Raises OSError."""
+    """Ask for all topics, creating none. Raises OSError."""
     request = MetadataRequest(
         topics=None, allow_auto_topic_creation=False, include_topic_authorized_operations=False
     )

@@ -47,7 +47,7 @@ class NewControllers:
 
     @property
     def fresh_addresses(self) -> list[str]:
-        """Where no controller ever listened."""
+        """Return addresses where no controller ever listened."""
         return [f"{self.cluster.spec.host}:{port}" for port in self._lease.ports]
 
     def address(self, node: int) -> str:
@@ -63,7 +63,8 @@ class NewControllers:
         return self._processes.alive(node)
 
     def configure(self, node: int, address: str, quorum: Mapping[str, str]) -> Path:
-        """Its server.properties: as the lost ones had them, but for what is the node's own."""
+        """Write its server.properties: as the lost ones had them, but for what is the node's
+        own."""
         lost = min(self.cluster.spec.controller_ids)
         settings = read_settings(server_properties(self.cluster.directory, lost))
         for key in (VOTERS, SERVERS, *OF_BROKERS):
@@ -81,14 +82,14 @@ class NewControllers:
         return path
 
     def format(self, node: int, *arguments: str) -> None:
-        """Fresh, with nothing in its log."""
+        """Format it fresh, with nothing in its log."""
         path = server_properties(self.directory, node)
         command = format_command(self.cluster.spec, path, *arguments)
         done = jvm.run(command, TIMEOUT)
         assert done.returncode == 0, done.stdout + done.stderr
 
     def start(self, node: int) -> None:
-        """It is up when this returns; whether it leads is another matter."""
+        """Start it; it is up when this returns, and whether it leads is another matter."""
         self._processes.spawn(node)
         port = int(self.address(node).rpartition(":")[2])
         wait_until(
@@ -102,11 +103,11 @@ class NewControllers:
         self._processes.kill(node)
 
     def wait_until_followed(self, node: int, followers: Iterable[int]) -> QuorumView:
-        """This one leads, and the others hold what it has."""
+        """Wait until this one leads, and the others hold what it has."""
         return wait_until_followed(self.address(node), followers)
 
     def wait_for_voters(self, node: int, voters: Iterable[int]) -> QuorumView:
-        """This one leads exactly these."""
+        """Wait until this one leads exactly these."""
         wanted = frozenset(voters)
         return wait_for_quorum(
             self.address(node), lambda v: v.voters.keys() == wanted, f"the voters {set(wanted)}"
@@ -140,7 +141,7 @@ class NewControllers:
         self.wait_until_followed(self.leader_of(voters), voters)
 
     def leader_of(self, nodes: Sequence[int]) -> int:
-        """The one of these that leads, once one does."""
+        """Return the one of these that leads, once one does."""
         found: list[int] = []
 
         def led() -> bool:
@@ -153,7 +154,7 @@ class NewControllers:
 
 
 def lose(cluster: KafkaCluster, controllers: Iterable[int], keep: Path | None = None) -> None:
-    """SIGKILL, and their disks are gone; `keep` gets a copy of each, by node id."""
+    """Send SIGKILL, and remove their disks; `keep` gets a copy of each, by node id."""
     lost = tuple(controllers)
     for node in filter(cluster.alive, lost):
         cluster.kill(node)
@@ -164,7 +165,7 @@ def lose(cluster: KafkaCluster, controllers: Iterable[int], keep: Path | None = 
 
 
 def bring_back(cluster: KafkaCluster, controllers: Iterable[int], kept: Path) -> None:
-    """They start where and as they were, on their old disks."""
+    """Start them where and as they were, on their old disks."""
     back = tuple(controllers)
     for node in back:
         _copy(kept / str(node), cluster.log_dir(node))
@@ -172,6 +173,6 @@ def bring_back(cluster: KafkaCluster, controllers: Iterable[int], kept: Path) ->
 
 
 def _copy(log_dir: Path, target: Path) -> None:
-    """Without the indexes, 10 MiB of holes each, which a node makes again."""
+    """Copy without the indexes, 10 MiB of holes each, which a node makes again."""
     shutil.rmtree(target, ignore_errors=True)
     shutil.copytree(log_dir, target, ignore=shutil.ignore_patterns("*.index", "*.timeindex"))

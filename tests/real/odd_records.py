@@ -17,7 +17,7 @@ DAY_MS = 86_400_000
 
 
 def odd_records(now: int) -> list[Fields]:
-    """now: ms since 1970."""
+    """Return odd records. now: ms since 1970."""
     return [
         (0, b"zero", b"", ()),
         (1000, b"old", b"", ()),
@@ -28,12 +28,13 @@ def odd_records(now: int) -> list[Fields]:
 
 
 def odd_salvage(directory: Path, records: list[Fields]) -> Path:
-    """Of orders-0."""
+    """Write a salvage of orders-0 with these records."""
     return salvaged(directory, {1: numbered(0, 10) + batch(10, records)})
 
 
 def refused(connection: Mapping[str, str], topic: str, records: list[Fields]) -> set[bytes]:
-    """The keys, or else the values, of those that the brokers don't take; each goes alone."""
+    """Return the keys, or else the values, of those that the brokers don't take; each goes
+    alone."""
     producer = Producer({**connection, **QUIETLY, "retries": 0}, logger=SILENT)
     found: set[bytes] = set()
 

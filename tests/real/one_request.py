@@ -24,7 +24,7 @@ LENGTH = struct.Struct(">i")
 
 
 def answer(address: str, request: Any, response: type[Any], deadline: Deadline) -> Any:
-    """What the broker at this address answers, as a value of `response`. Raises OSError."""
+    """Return what the broker at this address answers, as a value of `response`. Raises OSError."""
     host, _, port = address.rpartition(":")
     with socket.create_connection((host, int(port)), deadline.remaining()) as connection:
         connection.sendall(_framed(request))
@@ -54,7 +54,8 @@ def _encoded(entity: Any) -> bytes:
 
 
 def _take(connection: socket.socket, length: int, deadline: Deadline) -> bytes:
-    """A paused broker keeps connections open and sends nothing: the deadline ends that."""
+    """Return so many bytes. A paused broker keeps connections open and sends nothing: the deadline
+    ends that."""
     taken = bytearray()
     while len(taken) < length:
         connection.settimeout(deadline.remaining())

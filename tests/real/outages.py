@@ -42,14 +42,14 @@ class Outage:
 
     @property
     def saved(self) -> Saved:
-        """Its fields decide it, and the sources that make it."""
+        """Return where it is saved: its fields decide it, and the sources that make it."""
         users = ("security.py",) if self.secured else ()
         digest = digest_of((*SOURCES, *users, *self.sources), repr(self))
         return Saved(f"{self.name}-{self.version}", digest, lambda made: _make(self, made))
 
 
 def last_replica_standing(version: str = ONE, min_isr: int = 1) -> Outage:
-    """Topic `orders`, a partition for each order of the replicas 1, 2, 3, 4.
+    """Return an outage of topic `orders`, a partition for each order of the replicas 1, 2, 3, 4.
 
     Brokers 3 (1500 records each) and 4 (1000) are back; 1 and 2 hold 2500 and 2000 and are dead.
     """
@@ -57,7 +57,7 @@ def last_replica_standing(version: str = ONE, min_isr: int = 1) -> Outage:
 
 
 def stale_tail(version: str = ONE) -> Outage:
-    """Topic `orders`, one partition on 1, 2, 4; brokers 1 and 4 are back.
+    """Return an outage of topic `orders`, one partition on 1, 2, 4; brokers 1 and 4 are back.
 
     Broker 1 has 1200 records of epoch 0, broker 4 has 1100 up to epoch 2, which must win.
     """
@@ -65,7 +65,8 @@ def stale_tail(version: str = ONE) -> Outage:
 
 
 def many_partitions(version: str = ONE, count: int = 500) -> Outage:
-    """`last_replica_standing` with `count` partitions of few records: broker 3 has 15, 4 has 10."""
+    """Return `last_replica_standing` with `count` partitions of few records: broker 3 has 15, 4 has
+    10."""
     # Two indexes a replica would be 20 MiB of address space each.
     small_indexes = {"log.index.size.max.bytes": "4096"}
     return _standing(
@@ -80,7 +81,8 @@ def many_partitions(version: str = ONE, count: int = 500) -> Outage:
 
 
 def restore(outage: Outage, directory: Path) -> KafkaCluster:
-    """The outage, running: survivors unfenced, every partition offline. Close it when done."""
+    """Return the outage, running: survivors unfenced, every partition offline. Close it when
+    done."""
     unpack(outage.saved.archive(), directory)
     if outage.secured:
         security.write_certificates(directory)

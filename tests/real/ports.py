@@ -50,14 +50,14 @@ class PortLease:
 
 
 def answers(port: int) -> bool:
-    """Does anyone listen there?"""
+    """Return whether anyone listens there."""
     with socket.socket() as probe:
         probe.settimeout(1.0)
         return probe.connect_ex((LOOPBACK, port)) == 0
 
 
 def _candidates() -> Iterator[int]:
-    """Every port of the range once, from a random one on."""
+    """Yield every port of the range once, from a random one on."""
     span = END_PORT - FIRST_PORT
     start = random.randrange(span)
     return (FIRST_PORT + (start + step) % span for step in range(span))

@@ -41,7 +41,7 @@ class Nodes(Protocol):
 
 
 def output(directory: Path, node: int) -> Path:
-    """What the node printed, over all its starts."""
+    """Return what the node printed, over all its starts."""
     return node_directory(directory, node) / "output.log"
 
 
@@ -73,7 +73,7 @@ class NodeProcesses:
         self._running[node] = jvm.spawn(command, output(self._directory, node))
 
     def alive(self, node: int) -> bool:
-        """It has not ended; a paused process is alive."""
+        """Return True until it has ended; a paused process is alive."""
         process = self._running.get(node)
         return process is not None and process.poll() is None
 
@@ -88,7 +88,7 @@ class NodeProcesses:
         jvm.kill(self._running.pop(node))
 
     def kill_all(self) -> None:
-        """All of them at the same moment, as a power cut would."""
+        """Kill all of them at the same moment, as a power cut would."""
         for process in self._running.values():
             process.kill()
         for node in tuple(self._running):
@@ -101,7 +101,7 @@ class NodeProcesses:
         del self._running[node]
 
     def pause(self, node: int) -> None:
-        """Not one of its threads runs any more when this returns."""
+        """Pause it; not one of its threads runs any more when this returns."""
         process = self._running[node]
         process.send_signal(signal.SIGSTOP)
         stopped = os.WSTOPPED | os.WNOWAIT | os.WNOHANG

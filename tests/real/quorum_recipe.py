@@ -43,7 +43,7 @@ def three_controllers_and_two_brokers(
     *,
     dynamic_quorum: bool,
 ) -> KafkaCluster:
-    """Everything runs, with what `fill` makes. Close it when done."""
+    """Return a cluster in which everything runs, with what `fill` makes. Close it when done."""
     cluster = KafkaCluster.create(
         directory,
         version,
@@ -62,7 +62,7 @@ def three_controllers_and_two_brokers(
 
 
 def fill(cluster: KafkaCluster, assignment: list[tuple[int, ...]]) -> None:
-    """Topics with configs and records, one that was deleted, an ACL and a SCRAM user."""
+    """Create topics with configs and records, one that was deleted, an ACL and a SCRAM user."""
     connection = cluster.connection()
     create_topic(connection, ORDERS, assignment, {"max.message.bytes": "2000000"})
     create_topic(connection, NAMES, assignment[:1], {"cleanup.policy": "compact"})
@@ -82,7 +82,7 @@ def fill(cluster: KafkaCluster, assignment: list[tuple[int, ...]]) -> None:
 
 
 def allow(cluster: KafkaCluster, principal: str, topic: str) -> None:
-    """One more ACL."""
+    """Add one more ACL."""
     acl = AclBinding(
         restype=ResourceType.TOPIC,
         name=topic,

@@ -38,14 +38,14 @@ class QuorumRecovery:
 
     @property
     def planned(self) -> Any:
-        """The plan."""
+        """Return the plan."""
         return json.loads(self.plan_file.read_text())
 
     def inspect(self, *arguments: str) -> Finished:
         return self.cli.offline("quorum", "inspect", *arguments)
 
     def plan(self, directories: Sequence[Path], *more: str) -> Finished:
-        """A static quorum tells its voters nowhere but in the configuration."""
+        """Plan; a static quorum tells its voters nowhere but in the configuration."""
         lost = ",".join(map(str, self.lost))
         new = ("--new-controller", f"{self.node}@{self.address}")
         which = (*new, "--lost-controllers", lost)
@@ -61,7 +61,7 @@ class QuorumRecovery:
         return self.cli.offline("quorum", "seed", *arguments)
 
     def start(self) -> None:
-        """The new controller, on what `seed` made."""
+        """Start the new controller, on what `seed` made."""
         static = {VOTERS: f"{self.node}@{self.address}"}
         self.new.configure(
             self.node, self.address, {SERVERS: self.address} if self.dynamic else static
@@ -82,7 +82,7 @@ class QuorumRecovery:
 
     @property
     def dynamic(self) -> bool:
-        """The voters are in the log, which the node ids of this harness tell."""
+        """Return whether the voters are in the log, which the node ids of this harness tell."""
         return self.node == NEW
 
     @property
@@ -92,7 +92,7 @@ class QuorumRecovery:
         return () if self.dynamic else ("--controller-quorum-voters", ",".join(voters))
 
     def outputs(self) -> dict[int, str]:
-        """What each node printed, the new controller among them."""
+        """Return what each node printed, the new controller among them."""
         cluster = self.new.cluster
         paths = {node: output(cluster.directory, node) for node in cluster.node_ids}
         paths[self.node] = self.new.output(self.node)

@@ -32,13 +32,13 @@ class QuorumView:
     directory_ids: Mapping[int, str]
 
     def caught_up(self, nodes: Iterable[int], end: int) -> bool:
-        """Each of the nodes, voters or not, holds the log up to `end`."""
+        """Return whether each of the nodes, voters or not, holds the log up to `end`."""
         ends = {**self.observers, **self.voters}
         return end >= 0 and all(ends.get(node, -1) >= end for node in nodes)
 
 
 def quorum_view(address: str) -> QuorumView | None:
-    """None while this controller does not answer or does not lead."""
+    """Return the view, None while this controller does not answer or does not lead."""
     host, _, port = address.rpartition(":")
     wanted = {"topics": [{"topic_name": TOPIC, "partitions": [{"partition_index": 0}]}]}
     with suppress(OSError), Wire(host, int(port)) as wire:
@@ -52,7 +52,7 @@ def quorum_view(address: str) -> QuorumView | None:
 def wait_for_quorum(
     address: str, condition: Callable[[QuorumView], bool], wanted: str, timeout: float = TIMEOUT
 ) -> QuorumView:
-    """The first view of this controller that is as `condition` wants it."""
+    """Return the first view of this controller that is as `condition` wants it."""
     seen: list[QuorumView | None] = [None]
 
     def holds() -> bool:
@@ -65,7 +65,8 @@ def wait_for_quorum(
 
 
 def wait_until_followed(address: str, nodes: Iterable[int], timeout: float = TIMEOUT) -> QuorumView:
-    """The controller at this address leads, and these nodes hold all it had committed by then."""
+    """Wait until the controller at this address leads, and these nodes hold all it had committed by
+    then."""
     followers = frozenset(nodes)
     led = wait_for_quorum(address, lambda v: v.high_watermark >= 0, "a leader", timeout)
     return wait_for_quorum(

@@ -55,28 +55,29 @@ class RecoveredQuorum:
 
     @property
     def state(self) -> ClusterState:
-        """As broker 2 has it now, without topics of the tests."""
+        """Return the state as broker 2 has it now, without topics of the tests."""
         state = state_of_cluster(self.cluster, 2)
         for topic in self.made:
             state = state.without(topic)
         return state
 
     def make_topic(self, topic: str) -> None:
-        """The controller can write, and the brokers take what it wrote."""
+        """Make a topic: the controller can write, and the brokers take what it wrote."""
         create_topic(self.cluster.connection(), topic, [(1, 2)])
         self.cluster.wait_until_partitions(topic, lambda p: len(p.isr) == 2)
         produce(self.cluster.connection(), topic, 0, 10)
         self.made.append(topic)
 
     def assert_undisturbed(self, now: QuorumView) -> None:
-        """The new one leads on, its quorum works, and nothing else has changed."""
+        """Check that the new one leads on, its quorum works, and nothing else has changed."""
         led = self.led
         assert (now.leader, now.epoch, set(now.voters)) == (led.leader, led.epoch, set(led.voters))
         self.make_topic(f"made-{len(self.made)}")
         assert self.state == self.before
 
     def assert_not_proven_beside(self, lost: Sequence[int]) -> None:
-        """While these follow, the command proves nothing: should the new one fail, they lead."""
+        """Check that the command proves nothing while these follow: should the new one fail, they
+        lead."""
         verified = self.recovery.verify()
         assert verified.code == 1, verified
         (open_,) = (proof for proof in verified.json["proofs"] if not proof["holds"])
@@ -84,7 +85,7 @@ class RecoveredQuorum:
 
     @contextmanager
     def back(self, nodes: Sequence[int], disks: Path) -> Iterator[QuorumView]:
-        """The quorum once these of the lost ones follow; they are dead again afterwards."""
+        """Yield the quorum once these of the lost ones follow; they are dead again afterwards."""
         bring_back(self.cluster, nodes, disks)
         try:
             followers = (*nodes, *self.cluster.spec.broker_ids)
@@ -128,14 +129,14 @@ def _recovered(recovery: QuorumRecovery, directory: Path) -> RecoveredQuorum:
 
 
 def leader_epochs(disks: Path) -> list[int]:
-    """The epochs that the old majority's disks tell, the least first."""
+    """Return the epochs that the old majority's disks tell, the least first."""
     files = (disks / str(n) / "__cluster_metadata-0" / "quorum-state" for n in OLD_MAJORITY)
     return sorted(json.loads(file.read_text())["leaderEpoch"] for file in files)
 
 
 def elect_unseen(cluster: KafkaCluster, untouched: Path, kept: Path) -> None:
-    """Two of the lost controllers lead a quorum of their own for a while, on their disks as they
-    were, and the brokers hear nothing of it; `kept` gets their disks as they are then."""
+    """Let two of the lost controllers lead a quorum of their own for a while, on their disks as
+    they were, and the brokers hear nothing of it; `kept` gets their disks as they are then."""
     for broker in cluster.live_brokers:
         cluster.pause(broker)
     bring_back(cluster, OLD_MAJORITY, untouched)

@@ -33,7 +33,7 @@ class Offsets:
 
 
 def replica_offsets(address: str, topics: Iterable[str]) -> dict[str, Offsets]:
-    """Of partition 0 of each topic. Raises OSError."""
+    """Return the offsets of partition 0 of each topic. Raises OSError."""
     wanted = sorted(topics)
     starts, ends = (_asked(address, wanted, which) for which in (EARLIEST, LATEST))
     return {

@@ -66,8 +66,8 @@ class Salvage:
         return found
 
     def contents(self) -> dict[Content, str | None]:
-        """Each record once, for the two dead held most of them both, with how its transaction
-        ended."""
+        """Return each record once, for the two dead held most of them both, with how its
+        transaction ended."""
         found: dict[Content, str | None] = {}
         for row in self.manifest["replicas"]:
             for record in self.records(row):
@@ -81,7 +81,7 @@ class Salvage:
 
 
 def salvaged(home: Path, cluster: Path, dead: tuple[int, ...]) -> Finished:
-    """By a plan out of all the disks; it goes to `saved` in the home."""
+    """Salvage by a plan out of all the disks; it goes to `saved` in the home."""
     cli = Cli(home)
     plan = ("--manual-recovery-output-file", f"{home}/m.json", "--plan-output-file")
     excluded = ("--exclude-brokers", ",".join(map(str, dead)))
@@ -106,7 +106,7 @@ def acknowledged(entry: Acknowledged) -> Content:
 
 
 def consumed(cluster: KafkaCluster, partitions: Iterable[tuple[str, int]]) -> list[Content]:
-    """All that a consumer gets of these, records of transactions that nobody ended too."""
+    """Return all that a consumer gets of these, records of transactions that nobody ended too."""
     settings = {
         **cluster.connection(),
         **QUIETLY,

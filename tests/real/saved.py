@@ -34,7 +34,7 @@ class Saved:
 
     @property
     def committed(self) -> Path:
-        """Where it is if it lies in the repository."""
+        """Return where it is if it lies in the repository."""
         return COMMITTED / self.file_name
 
     def archive(self) -> Path:
@@ -44,7 +44,7 @@ class Saved:
 
 
 def digest_of(sources: Iterable[str], *more: str) -> str:
-    """Of files, named as seen from tests/real, and of whatever else decides."""
+    """Return a digest of files, named as seen from tests/real, and of whatever else decides."""
     hashed = hashlib.sha256("".join(more).encode())
     for source in sources:
         hashed.update((HERE / source).read_bytes())

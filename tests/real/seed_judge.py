@@ -21,8 +21,8 @@ class SeedJudge:
         self._said = said
 
     def why_it_dies(self, metadata: Path) -> str | None:
-        """The last words of a controller that loads this `__cluster_metadata-0`; None where it
-        leads."""
+        """Return the last words of a controller that loads this `__cluster_metadata-0`; None where
+        it leads."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.write(f"{metadata}\n")
@@ -36,7 +36,7 @@ class SeedJudge:
 
 @contextmanager
 def seed_judge(version: str) -> Iterator[SeedJudge]:
-    """Java compiles the one source file as it starts."""
+    """Yield a judge; Java compiles the one source file as it starts."""
     command = java_command(version, str(_SOURCE), heap_mb=256, options=_SILENT)
     with tempfile.NamedTemporaryFile() as said:
         process = subprocess.Popen(

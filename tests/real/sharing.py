@@ -25,7 +25,7 @@ class SharedClusters:
     _running: dict[object, KafkaCluster] = field(default_factory=dict)
 
     def plain(self, version: str = ONE, brokers: int = 4, *, secured: bool = False) -> KafkaCluster:
-        """A healthy cluster."""
+        """Return a healthy cluster."""
 
         def start() -> KafkaCluster:
             directory = self.new_directory()
@@ -40,16 +40,16 @@ class SharedClusters:
         return self._get((version, brokers, secured), start)
 
     def outage(self, outage: Outage) -> KafkaCluster:
-        """A cluster in an outage, to be looked at and not repaired."""
+        """Return a cluster in an outage, to be looked at and not repaired."""
         return self._get(outage, lambda: restore(outage, self.new_directory()))
 
     def renew(self, outage: Outage) -> KafkaCluster:
-        """Another one, for what was there has been repaired."""
+        """Return another one, for what was there has been repaired."""
         self._running.pop(outage).close()
         return self.outage(outage)
 
     def keep(self, how_many: int) -> None:
-        """Those that were asked for last run on."""
+        """Let those that were asked for last run on, and end the others."""
         while len(self._running) > how_many:
             oldest = next(iter(self._running))
             self._running.pop(oldest).close()

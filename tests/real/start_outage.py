@@ -43,7 +43,7 @@ def led_by(leader: int) -> Value:
 
 
 def begin(cluster: KafkaCluster) -> None:
-    """Broker 1 is dead; `finish` makes what happens while it is."""
+    """Make an outage whose broker 1 is dead; `finish` makes what happens while it is."""
     for topic, assignment in TOPICS.items():
         create_topic(cluster.connection(), topic, assignment, {"min.insync.replicas": "1"})
     for topic, assignment in TOPICS.items():

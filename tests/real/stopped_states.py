@@ -71,13 +71,13 @@ class States:
             self._min_isr[name] = least
 
     def _any_min_isr(self, factor: int) -> int:
-        """Mostly one that a stop of one broker leaves: else no answer were ever a yes."""
+        """Return mostly one that a stop of one broker leaves: else no answer were ever a yes."""
         if self._chance.random() < 0.02:
             return self._chance.randint(factor, 4)
         return self._chance.randint(1, max(1, factor - 1))
 
     def round(self) -> None:
-        """One state, one question, and what came of it; then all brokers are back."""
+        """Play one state, one question, and what came of it; then all brokers are back."""
         before = self._disturb()
         live = self._cluster.live_brokers
         most = 1 if self._chance.random() < 0.6 else len(live) - 1
@@ -102,13 +102,13 @@ class States:
         return self._cli.offline("ok-to-stop", *where, *whom, "--format", "json", *flags)
 
     def switch_elr_off(self) -> None:
-        """As a cluster was formatted that came from before 4.1."""
+        """Switch ELR off, as it is in a cluster that comes from before 4.1."""
         where = ("--bootstrap-server", self._cluster.bootstrap_servers)
         feature = "eligible.leader.replicas.version=0"
         self._cluster.script("kafka-features", *where, "downgrade", "--feature", feature)
 
     def _disturb(self) -> str:
-        """Something that may be so before anybody asks."""
+        """Do something that may be so before anybody asks."""
         chance = self._chance
         often = ("nothing", "nothing", "min ISR")
         seldom = ("killed", "stopped", "fenced", "killed and min ISR", "moved to a killed one")
@@ -119,7 +119,7 @@ class States:
         return f"{what}: {self._one_down(what)}" if what in seldom else what
 
     def _one_down(self, what: str) -> int:
-        """A broker that is fenced now: dead, stopped, or alive and silent."""
+        """Return a broker that is fenced now: dead, stopped, or alive and silent."""
         broker, cluster = self._chance.choice(BROKERS), self._cluster
         way = {"stopped": cluster.stop, "fenced": cluster.pause}.get(what, cluster.kill)
         way(broker)
@@ -176,7 +176,7 @@ class States:
         return {name: found[0] for name, found in view.topics.items() if name in self._min_isr}
 
     def _acknowledged(self) -> set[str]:
-        """The topics that take a record with acks=all now."""
+        """Return the topics that take a record with acks=all now."""
         acknowledged: set[str] = set()
 
         def answered(error: KafkaError | None, message: Message) -> None:
@@ -219,8 +219,8 @@ class States:
 
 
 def _wrong(row: Mapping[str, Any] | None, now: PartitionView, asked: int) -> Iterator[str]:
-    """What was said of leader and ISR and is not so. Without a row nothing was to change for the
-    worse: it has a leader, or had none."""
+    """Yield what was said of leader and ISR and is not so. Without a row nothing was to change for
+    the worse: it has a leader, or had none."""
     if row is None:
         return
     after = row["after"]

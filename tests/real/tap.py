@@ -54,13 +54,13 @@ class Gate:
     _seen: int = 0
 
     def wait(self) -> None:
-        """Until something is held."""
+        """Wait until something is held."""
         if not self._reached.wait(TIMEOUT):
             raise TimeoutError(f"no request of kind {self.api_key} came by ({self._seen} seen)")
 
     @property
     def reached(self) -> bool:
-        """Something is held, or was."""
+        """Return True once something is held, or was."""
         return self._reached.is_set()
 
     def open(self) -> None:
@@ -100,11 +100,9 @@ class _Mute:
         ):
             time.sleep(_TICK)
 
-    def response(self, link: Link, frame: bytes) -> None:
-        """Of no concern."""
+    def response(self, link: Link, frame: bytes) -> None: ...
 
-    def open(self) -> None:
-        """By itself."""
+    def open(self) -> None: ...
 
 
 class Tap:
@@ -138,20 +136,20 @@ class Tap:
         self.close()
 
     def watch(self, *gates: Gate) -> None:
-        """These from now on."""
+        """Watch these gates from now on."""
         self._gates = gates
 
     def cut(self) -> None:
-        """Nothing passes, as when a cable is pulled; what was sent arrives once it is mended."""
+        """Let nothing pass, as when a cable is pulled; what was sent arrives once it is mended."""
         self._flowing.clear()
 
     def sever(self) -> None:
-        """Connections end, and new ones too, until it is mended."""
+        """End connections, and new ones too, until it is mended."""
         self._severed = True
         self._shut(*self._sockets)
 
     def lead_to(self, broker: str) -> None:
-        """New connections go to another one, as by an old entry of a name server, until it is
+        """Let new connections go to another one, as by an old entry of a name server, until it is
         mended."""
         self._broker = _host_and_port(broker)
 
@@ -173,7 +171,7 @@ class Tap:
 
     @staticmethod
     def _shut(*sockets: socket.socket) -> None:
-        """A thread that waits in recv or accept is woken by this, not by closing."""
+        """Shut it down, which wakes a thread that waits in recv or accept; closing does not."""
         for each in sockets:
             with suppress(OSError):
                 each.shutdown(socket.SHUT_RDWR)
@@ -199,7 +197,7 @@ class Tap:
         threading.Thread(target=self._carry, args=(link, client, broker), daemon=True).start()
 
     def _carry(self, link: Link, client: socket.socket, broker: socket.socket) -> None:
-        """Both ways, until both have ended."""
+        """Carry both ways, until both have ended."""
         answers = threading.Thread(
             target=self._pump, args=(link, broker, client, False), daemon=True
         )
@@ -229,9 +227,9 @@ class Tap:
 
 @contextmanager
 def tapped(brokers: Sequence[str], *gates: Gate, tls: TlsEnds | None = None) -> Iterator[str]:
-    """The address of a tap at the first of these brokers. A client that begins there goes through
-    a tap whichever of them it asks, and has the first pass on to the controller what comes before
-    all gates have held something."""
+    """Yield the address of a tap at the first of these brokers. A client that begins there goes
+    through a tap whichever of them it asks, and has the first pass on to the controller what comes
+    before all gates have held something."""
     with ExitStack() as stack:
         reached = brokers
         if tls is not None:
@@ -255,7 +253,7 @@ def _host_and_port(address: str) -> tuple[str, int]:
 
 
 def _as_told(address: str) -> bytes:
-    """A host and a port, as answers of whatever kind hold them."""
+    """Return a host and a port, as answers of whatever kind hold them."""
     host, port = _host_and_port(address)
     return host.encode() + port.to_bytes(4)
 

@@ -214,7 +214,7 @@ def test_the_command_printed_sets_the_group_back(recovered: Recovered) -> None:
 
 
 def printed(done: Finished, command: str) -> list[str]:
-    """The arguments of the one command of this name that was told to run."""
+    """Return the arguments of the one command of this name that was told to run."""
     (line,) = (line for line in done.stderr.splitlines() if f"{command} " in line)
     return shlex.split(line.partition(f"{command} ")[2])
 

@@ -44,7 +44,8 @@ _INTERNAL = {"__consumer_offsets": 4, "__share_group_state": 1}
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KafkaCluster]:
-    """The group has read all 20 records of the dead leader; the survivor, elected, has ten."""
+    """Yield a cluster: the group has read all 20 records of the dead leader; the survivor, elected,
+    has ten."""
     directory = tmp_path_factory.mktemp("shared")
     with KafkaCluster.create(directory / "c", ONE, brokers=3, properties=PROPERTIES) as cluster:
         cluster.start()
@@ -83,7 +84,7 @@ def _servers(cluster: KafkaCluster) -> tuple[str, str]:
 
 
 def _consumed(cluster: KafkaCluster, count: int) -> list[int]:
-    """What a consumer of the group gets, until so many have come or none comes any more."""
+    """Return what a consumer of the group gets, until so many have come or none comes any more."""
     limit = ("--max-messages", str(count), "--timeout-ms", "15000")
     which = ("--topic", TOPIC, "--group", GROUP)
     done = cluster.script(
@@ -166,7 +167,7 @@ def _state(ask: Everyone, topic_id: Any, epoch: int) -> list[Any]:
 
 
 def _done(partition: Any) -> list[tuple[int, int]]:
-    """What is acknowledged, joined."""
+    """Return what is acknowledged, joined."""
     joined: list[tuple[int, int]] = []
     for batch in (each for each in partition.state_batches if each.delivery_state == 2):
         if joined and joined[-1][1] + 1 == batch.first_offset:
@@ -186,7 +187,8 @@ def _set(ask: Everyone, group: str, topic: str, offset: int) -> list[Any]:
 
 
 def _told(ask: Everyone, topic_id: Any, epoch: int) -> list[Any]:
-    """What is answered of the group, and of what is not there; the group is set in the end."""
+    """Return what is answered of the group, and of what is not there; the group is set in the
+    end."""
     listed = [g for a in ask(ListGroupsRequest, 5, {}) for g in a.groups if g.group_id == GROUP]
     return [
         [(g.group_type.lower(), g.protocol_type, g.group_state) for g in listed],

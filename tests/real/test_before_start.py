@@ -115,7 +115,7 @@ def _metadata(cluster: KafkaCluster) -> Path:
 def _start_as_a_stranger(
     home: Path, cluster: KafkaCluster, where: tuple[str, str]
 ) -> tuple[Row, str, bool]:
-    """(what was foretold, what the broker said, whether its replicas are as they were)."""
+    """Return (what was foretold, what the broker said, whether its replicas are as they were)."""
     meta = cluster.log_dir(OWN) / "meta.properties"
     own, before = meta.read_text(), _segments(cluster)
     meta.write_text(re.sub(r"cluster\.id=.*", f"cluster.id={STRANGE}", own))

@@ -154,7 +154,7 @@ def test_a_clean_stop_leads_again_from_the_elr_and_an_unclean_one_waits(tmp_path
 
 
 def _asked(guarded: Trouble, commands: Commands, *rights: Right) -> tuple[dict[str, Any], Finished]:
-    """What is foretold of broker 2 to a user with these rights."""
+    """Return what is foretold of broker 2 to a user with these rights."""
     config = guarded.cluster.client_properties(USER)
     server = ("--bootstrap-server", guarded.cluster.address(3), "--command-config", str(config))
     own = ("--log-dirs", str(guarded.cluster.log_dir(2)), "--topics", TOPIC)

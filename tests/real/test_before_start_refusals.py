@@ -27,7 +27,7 @@ CONFIG = {"min.insync.replicas": "1", "unclean.leader.election.enable": "true"}
 
 
 def _made(cluster: KafkaCluster) -> None:
-    """The cluster runs, and brokers 1 and 2 have ten records of the topic."""
+    """Start the cluster, and give brokers 1 and 2 ten records of the topic."""
     cluster.start()
     create_topic(cluster.connection(), TOPIC, [(1, 2)], CONFIG)
     _produce(cluster, 0, 10)
@@ -39,7 +39,7 @@ def _produce(cluster: KafkaCluster, start: int, end: int) -> None:
 
 
 def _wait_until_said(cluster: KafkaCluster, since: int, words: str) -> None:
-    """By broker 1, after so many bytes of its output."""
+    """Wait until broker 1 said it, after so many bytes of its output."""
     wait_until(
         lambda: words in said_since(cluster, 1, since),
         TIMEOUT,
@@ -110,7 +110,7 @@ def test_a_broker_whose_session_has_not_ended_is_not_told_yet(tmp_path: Path) ->
 
 
 def _each_leads(cluster: KafkaCluster, times: int) -> None:
-    """Brokers 2 and 1 in turn, in a leader epoch of their own each time."""
+    """Let brokers 2 and 1 lead in turn, in a leader epoch of their own each time."""
     client = AdminClient({**cluster.connection(), **QUIETLY}, logger=SILENT)
     for leader in (2, 1) * times:
         reassign(cluster, TOPIC, [leader, 3 - leader])

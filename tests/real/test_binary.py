@@ -43,7 +43,7 @@ pytestmark = pytest.mark.skipif(
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The directory with what `make binary` makes."""
+    """Return the directory with what `make binary` makes."""
     directory = tmp_path_factory.mktemp("dist")
     make("binary", directory)
     return directory

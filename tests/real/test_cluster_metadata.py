@@ -34,8 +34,8 @@ LAST_ALIVE = 1
 
 @pytest.fixture(scope="module")
 def _made(request: pytest.FixtureRequest) -> None:
-    """Those that tests were chosen for. Each waits a minute until its nodes delete what is old: all
-    at once."""
+    """Make those that tests were chosen for. Each waits a minute until its nodes delete what is
+    old: all at once."""
     chosen = {
         item.callspec.params["at_rest"]
         for item in request.session.items
@@ -190,7 +190,7 @@ def test_a_damaged_newest_snapshot_costs_nothing_while_the_log_is_there(
 
 
 def _until(segments: list[MetadataFile], end: int) -> Iterator[MetadataFile]:
-    """The log as it was when it ended there."""
+    """Yield the files of the log as it was when it ended there."""
     for segment in segments:
         batches = [b for b in read_batches(segment) if b.end_offset <= end]
         if batches:

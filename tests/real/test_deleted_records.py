@@ -117,7 +117,7 @@ def _produce(cluster: KafkaCluster, topic: str, numbers: range) -> None:
 
 
 def _delete(cluster: KafkaCluster, below: Mapping[str, int | None]) -> None:
-    """Both brokers have done so when this returns."""
+    """Delete records; both brokers have done so when this returns."""
     client = AdminClient({**cluster.connection(), **QUIETLY}, logger=SILENT)
     wanted = [Position(topic, 0, offset) for topic, offset in below.items() if offset is not None]
     for at, answer in client.delete_records(wanted).items():
@@ -125,7 +125,7 @@ def _delete(cluster: KafkaCluster, below: Mapping[str, int | None]) -> None:
 
 
 def _until_written_down(found: AfterThePowerCut) -> None:
-    """Log starts, and segments below them are deleted, on both brokers."""
+    """Wait until log starts are written down, and segments below them deleted, on both brokers."""
 
     def left() -> list[str]:
         known = [
@@ -184,7 +184,7 @@ def _rows(info: Mapping[str, Any], topic: str) -> list[dict[str, Any]]:
 
 
 def _spans(row: Mapping[str, Any]) -> list[dict[str, int]]:
-    """Whatever epoch led: broker 1's death is no part of this."""
+    """Return the spans whatever epoch led: broker 1's death is no part of this."""
     spans: list[dict[str, int]] = row["epochs"]
     return [{**span, "epoch": 0} for span in spans]
 
@@ -222,7 +222,7 @@ def test_the_brokers_say_the_same_once_they_are_back(cut: AfterThePowerCut, tmp_
 
 
 def _offsets(cluster: KafkaCluster, topic: str) -> tuple[int, int]:
-    """Log start and high watermark by the leader, here the log end."""
+    """Return log start and high watermark by the leader, here the log end."""
     client = AdminClient({**cluster.connection(), **QUIETLY}, logger=SILENT)
     at = Position(topic, 0)
 

@@ -53,7 +53,8 @@ def test_a_stale_log_never_beats_a_longer_one_whose_records_were_deleted(
 
 
 def _delete_all_records(cluster: KafkaCluster) -> None:
-    """Broker 3 misses 900 records and their deletion; 2 knows of both; 1, the last, is dead."""
+    """Delete all: broker 3 misses 900 records and their deletion; 2 knows of both; 1, the last, is
+    dead."""
     create_topic(cluster.connection(), TOPIC, [REPLICAS], {"min.insync.replicas": "1"})
     produce(cluster.connection(), TOPIC, 0, STALE_END)
     cluster.kill(STALE)
@@ -72,7 +73,7 @@ def _delete_all_records(cluster: KafkaCluster) -> None:
 
 
 def _nothing_came_back(cluster: KafkaCluster) -> None:
-    """The stale replica drops what it had and goes on where the leader's log begins."""
+    """Check that the stale replica drops what it had and goes on where the leader's log begins."""
     cluster.wait_until_partitions(TOPIC, lambda seen: set(seen.isr) == {EMPTIED, STALE})
     cluster.kill(EMPTIED)
     cluster.wait_until_fenced({EMPTIED})

@@ -51,7 +51,8 @@ def test_kafka_reads_every_record_of_the_metadata_log_as_we_do(tmp_path: Path) -
 
 
 def _filled(directory: Path) -> Emulation:
-    """Broker 1 leads and stops in order, 2 follows and is killed and started; 300 batches."""
+    """Return a cluster: broker 1 leads and stops in order, 2 follows and is killed and started; 300
+    batches."""
     emulation = opened(directory, brokers=2)
     create(emulation, (1, 2))
     for place in range(300):

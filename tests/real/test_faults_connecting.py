@@ -28,7 +28,7 @@ def guarded(shared_clusters: SharedClusters) -> KafkaCluster:
 
 @pytest.fixture
 def silent_port() -> Iterator[str]:
-    """TCP connects, and nobody ever says a word."""
+    """Yield a port at which TCP connects, and nobody ever says a word."""
     with socket.create_server((LOOPBACK, 0)) as listener:
         yield f"{LOOPBACK}:{listener.getsockname()[1]}"
 
@@ -41,7 +41,7 @@ def closed_port() -> Iterator[str]:
 
 
 def _config(cluster: KafkaCluster, directory: Path, changed: Mapping[str, str | None]) -> str:
-    """The user's client file with other values; None leaves a key out."""
+    """Write the user's client file with other values; None leaves a key out."""
     lines = cluster.client_properties("sre").read_text().splitlines()
     settings: dict[str, str | None] = {**dict(line.split("=", 1) for line in lines), **changed}
     path = directory / "client.properties"

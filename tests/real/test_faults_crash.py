@@ -21,7 +21,7 @@ LEFT_SECONDS = 15
 def _crash(
     troubled: Trouble, commands: Commands, partitions: Sequence[int], gate: Gate, *more: str
 ) -> None:
-    """An automated run that gets SIGKILL when it reaches the gate; what is held never arrives."""
+    """Send SIGKILL to an automated run when it reaches the gate; what is held never arrives."""
     wanted = str(commands.partitions_file({TOPIC: partitions}))
     with troubled.tapped(3, gate) as address:
         arguments = ("--path-to-json-file", wanted, "--automated-recovery", *more)

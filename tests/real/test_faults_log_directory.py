@@ -33,7 +33,7 @@ def two_directories(tmp_path: Path) -> Iterator[KafkaCluster]:
 
 
 def two_are_back(cluster: KafkaCluster) -> None:
-    """Replicas 1, 2, 3 of which 1 is dead, 2 holds more than 3, and neither is in sync."""
+    """Make replicas 1, 2, 3 of which 1 is dead, 2 holds more than 3, and neither is in sync."""
     create_topic(cluster.connection(), TOPIC, [[1, 2, 3]] * len(PARTITIONS))
     end = 0
     for broker, records in ((3, ON_3), (2, ON_2), (1, ON_2 + 10)):

@@ -35,7 +35,7 @@ NOT_CERTAIN = "not certain what the controller did"
 
 @pytest.fixture
 def governed(shared_clusters: SharedClusters) -> Trouble:
-    """The outage under three controllers, all alive."""
+    """Return the outage under three controllers, all alive."""
     return with_partitions_left(shared_clusters, three_controllers())
 
 
@@ -71,7 +71,7 @@ def test_without_a_quorum_one_can_look_and_not_elect(
 
 
 def seconds_to_look_and_not_elect(governed: Trouble, commands: Commands, *more: str) -> float:
-    """Of the slower of two runs side by side, once the quorum is lost."""
+    """Return the seconds of the slower of two runs side by side, once the quorum is lost."""
     partitions = governed.take(2)
     servers = governed.cluster.bootstrap_servers
     wait_until(lambda: not quorum_answers(governed.cluster), 30, lambda: "the quorum lost")

@@ -52,7 +52,7 @@ HIDDEN = "hidden"
 
 @pytest.fixture
 def guarded(guarded: Trouble) -> Trouble:
-    """It has an online topic that nobody was given rights on."""
+    """Return the outage with an online topic that nobody was given rights on."""
     if HIDDEN not in guarded.cluster.view(3).topics:
         create_topic(guarded.cluster.connection(), HIDDEN, [[3, 4]])
     return guarded
@@ -247,7 +247,7 @@ def test_saving_a_tail_takes_read_on_the_topic_and_no_right_of_a_follower(
 async def _asked_of_4(
     cluster: KafkaCluster, partition: TopicPartition
 ) -> tuple[Fetched | None, int]:
-    """(records, the error to the question for transactions)."""
+    """Return (records, the error to the question for transactions)."""
     host, _, port = cluster.address(4).rpartition(":")
     config = load_client_config(str(cluster.client_properties(USER)))
     deadline = Deadline.after(20)
@@ -287,7 +287,7 @@ def test_writing_a_marker_takes_alter_on_the_cluster(guarded: Trouble) -> None:
 
 
 async def _marked(cluster: KafkaCluster) -> int:
-    """What its leader answers to the end of a transaction that never was."""
+    """Return what its leader answers to the end of a transaction that never was."""
     leader = cluster.view(3).topics[HIDDEN][0].leader
     host, _, port = cluster.address(leader).rpartition(":")
     config = load_client_config(str(cluster.client_properties(USER)))

@@ -91,7 +91,7 @@ def _spec(version: str, **kind: Any) -> ClusterSpec:
 
 
 def _configure(spec: ClusterSpec, directory: Path) -> ClusterPorts:
-    """Nothing listens at these ports."""
+    """Write the configurations; nothing listens at these ports."""
     directory.mkdir(exist_ok=True)
     ports = ClusterPorts.assign(spec, tuple(range(1, spec.ports_needed + 1)))
     for node in spec.node_ids:
@@ -104,20 +104,20 @@ def _format(spec: ClusterSpec, directory: Path) -> None:
 
 
 def _by_storage_tool(spec: ClusterSpec, directory: Path) -> set[int]:
-    """The nodes for which it left a log."""
+    """Return the nodes for which it left a log."""
     return {
         node for node in spec.node_ids if (node_directory(directory, node) / "format.log").exists()
     }
 
 
 def _ids(log_dir: Path) -> dict[str, str]:
-    """All of meta.properties."""
+    """Return all of meta.properties."""
     lines = (log_dir / "meta.properties").read_text().splitlines()
     return dict(line.split("=") for line in lines if not line.startswith("#"))
 
 
 def _files(log_dir: Path) -> Files:
-    """What is in each file but meta.properties; of a checkpoint, its records."""
+    """Return what is in each file but meta.properties; of a checkpoint, its records."""
     files = (path for path in log_dir.rglob("*") if path.name != "meta.properties")
     return {path.relative_to(log_dir): _content(path) for path in files}
 
@@ -129,7 +129,7 @@ def _content(path: Path) -> Any:
 
 
 def _records(checkpoint: Path) -> Iterator[tuple[int, bytes | None, bytes]]:
-    """Offset, key, and value, apart from the time and what comes of chance."""
+    """Yield offset, key, and value, apart from the time and what comes of chance."""
     records: Any = MemoryRecords(checkpoint.read_bytes())  # type: ignore[no-untyped-call]
     while (batch := records.next_batch()) is not None:
         for record in batch:
@@ -138,12 +138,13 @@ def _records(checkpoint: Path) -> Iterator[tuple[int, bytes | None, bytes]]:
 
 
 def _without_the_time(header: bytes) -> bytes:
-    """The header of a snapshot tells when its last record was written, after two versions."""
+    """Return the header of a snapshot without when its last record was written, after two
+    versions."""
     return header[:3] + header[11:]
 
 
 def _without_salt(record: bytes) -> bytes:
-    """A SCRAM user is a name and a mechanism; then chance, and the iterations."""
+    """Return a SCRAM user without chance and the iterations: a name and a mechanism."""
     if not record.startswith(SCRAM_USER):
         return record
     name_end = len(SCRAM_USER) + record[len(SCRAM_USER)]

@@ -228,7 +228,7 @@ def test_children_die_with_a_killed_parent(tmp_path: Path) -> None:
 
 
 def _runs(pid: int) -> bool:
-    """An orphan that nobody reaped is a zombie, and does not run."""
+    """Return whether it runs; an orphan that nobody reaped is a zombie, and does not."""
     try:
         state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
     except FileNotFoundError:

@@ -47,7 +47,7 @@ def test_ok_to_stop_is_the_same_in_a_process(outage: KafkaCluster, cli: Cli) -> 
 
 
 def _untimed(done: Finished) -> Finished:
-    """But for the time at which it looked, in seconds."""
+    """Return it but for the time at which it looked, in seconds."""
     return replace(done, stdout=TIME.sub("TIME", done.stdout))
 
 

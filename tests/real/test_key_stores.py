@@ -39,7 +39,7 @@ def pem(cluster: KafkaCluster) -> dict[str, str]:
 def stores(
     request: pytest.FixtureRequest, pem: Mapping[str, str], tmp_path_factory: pytest.TempPathFactory
 ) -> dict[str, str]:
-    """Client properties with stores of this type, made by keytool of the PEM files."""
+    """Return client properties with stores of this type, made by keytool of the PEM files."""
     where = tmp_path_factory.mktemp("stores")
     kind = request.param
     identity = Path(pem["ssl.keystore.location"]).read_bytes()

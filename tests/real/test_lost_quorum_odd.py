@@ -58,7 +58,7 @@ def test_a_log_whose_beginning_is_in_a_checkpoint_alone(tmp_path: Path) -> None:
 
 
 def _topic_ids(cluster: KafkaCluster) -> dict[str, str]:
-    """As each replica on the disks has it, and not the metadata log."""
+    """Return the topic ids as each replica on the disks has them, and not the metadata log."""
     ids = {}
     for broker in cluster.spec.broker_ids:
         for log_dir in cluster.log_dirs(broker):

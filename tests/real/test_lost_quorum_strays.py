@@ -47,8 +47,9 @@ def test_a_topic_that_the_seed_lacks_is_put_aside_and_nothing_is_proven(tmp_path
 
 
 def _start_twice(recovery: QuorumRecovery) -> None:
-    """A broker that has truncated does not read the voters that came in place of its own records,
-    and knows no controller to register with until it starts again, as the plan says."""
+    """Start brokers twice: one that has truncated does not read the voters that came in place of
+    its own records, and knows no controller to register with until it starts again, as the plan
+    says."""
     cluster = recovery.new.cluster
     (left_out,) = (each for each in recovery.planned["prospects"] if each["node"] == 1)
     assert "start it again" in left_out["will"]

@@ -67,7 +67,7 @@ def _no_plan_yet(lagging: Lagging) -> None:
 
 
 def _refusal(lagging: Lagging, directories: list[Path], *more: str) -> str:
-    """What is said where no plan may be written."""
+    """Return what is said where no plan may be written."""
     done = lagging.recovery.plan(directories, *more)
     assert done.code == REFUSED, done
     assert not lagging.recovery.plan_file.exists()

@@ -20,7 +20,7 @@ TIMEOUT = 60.0
 
 
 def _recovered(recovery: QuorumRecovery, disks: Sequence[Path], followers: Sequence[int]) -> None:
-    """The new one leads alone, what survives follows it, and nobody died of it."""
+    """Check that the new one leads alone, what survives follows it, and nobody died of it."""
     _wait_until_nobody_leads(recovery.new.cluster)
     recovery.recover(disks)
     view = recovery.new.wait_until_followed(recovery.node, followers)
@@ -32,8 +32,8 @@ def _recovered(recovery: QuorumRecovery, disks: Sequence[Path], followers: Seque
 
 
 def _wait_until_nobody_leads(cluster: KafkaCluster) -> None:
-    """A survivor that led writes on what nobody commits, until it has missed its followers for a
-    while: a seed is refused as long."""
+    """Wait until nobody leads: a survivor that led writes on what nobody commits, until it has
+    missed its followers for a while, and a seed is refused as long."""
     left = filter(cluster.alive, cluster.spec.controller_ids)
     addresses = [cluster.controller_address(node) for node in left]
     wait_until(

@@ -157,7 +157,7 @@ def _done(partition: int) -> dict[str, Any]:
 
 
 def _written(cluster: KafkaCluster, cli: Cli, scratch: Path, *partitions: int) -> Path:
-    """The file that the recovery command writes for these."""
+    """Return the file that the recovery command writes for these."""
     wanted, manual = scratch / "wanted.json", scratch / "manual.json"
     wanted.write_text(json.dumps({"partitions": [{"topic": TOPIC, "partitions": partitions}]}))
     flags = ("--path-to-json-file", str(wanted), "--manual-recovery-output-file", str(manual))
@@ -168,7 +168,7 @@ def _written(cluster: KafkaCluster, cli: Cli, scratch: Path, *partitions: int) -
 
 
 def _edited(manual: Path, partition: int, leader: int) -> Path:
-    """As somebody with an editor would change it."""
+    """Return the file as somebody with an editor would change it."""
     line = f'"partition": {partition}, "designatedLeader": '
     text = manual.read_text()
     assert line + str(BEST) in text
@@ -182,7 +182,8 @@ def _offline(cluster: KafkaCluster, *partitions: int) -> bool:
 
 
 def _led_with_records(cluster: KafkaCluster, partition: int, leader: int, records: int) -> None:
-    """The order is as before, too; then the other live broker follows, and this many are left."""
+    """Check the leader and the order, which is as before; then the other live broker follows, and
+    this many are left."""
     wait_until_led(cluster, TOPIC, leader, {partition: ORDERS[partition]})
     _both_in_sync(cluster, partition)
     left = records_of(cluster, TOPIC, [partition])[partition]

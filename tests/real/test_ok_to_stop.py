@@ -31,7 +31,7 @@ def test_what_was_said_of_random_states_comes_true(version: str, tmp_path: Path)
 
 @pytest.fixture(scope="module")
 def combined(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KafkaCluster]:
-    """Three nodes that are brokers and controllers at once."""
+    """Yield three nodes that are brokers and controllers at once."""
     directory = tmp_path_factory.mktemp("cluster")
     rack = {"broker.rack": "r1"}
     with KafkaCluster.create(directory / "c", brokers=3, combined=True, properties=rack) as cluster:

@@ -33,8 +33,8 @@ Content = Mapping[int, bytes]
 
 
 def old_records(magic: int, codec: str, base: int) -> bytes:
-    """A few as a broker stores them: a compressed message has the offset of the last that it wraps,
-    and in format 1 those count from 0."""
+    """Return a few records as a broker stores them: a compressed message has the offset of the last
+    that it wraps, and in format 1 those count from 0."""
     if codec == "none":
         return b"".join(_old_set(magic, codec, [base + place]) for place in range(AT_A_TIME))
     offsets = range(AT_A_TIME) if magic == 1 else range(base, base + AT_A_TIME)
@@ -52,7 +52,7 @@ def _old_set(magic: int, codec: str, offsets: Sequence[int]) -> bytes:
 
 
 def new_records(base: int) -> bytes:
-    """A batch of format 2; neither base offset nor leader epoch is covered by its CRC."""
+    """Return a batch of format 2; neither base offset nor leader epoch is covered by its CRC."""
     builder = NEW_BUILDER(
         2, 0, is_transactional=False, producer_id=-1, producer_epoch=-1, base_sequence=-1,
         batch_size=1 << 20,
@@ -64,7 +64,7 @@ def new_records(base: int) -> bytes:
 
 
 def uniform(magic: int, codec: str) -> Content:
-    """40 records, a segment for every 20."""
+    """Return 40 records, a segment for every 20."""
     return {
         start: b"".join(
             old_records(magic, codec, base) for base in range(start, start + 20, AT_A_TIME)
@@ -74,8 +74,8 @@ def uniform(magic: int, codec: str) -> Content:
 
 
 def flipped(content: Content, base: int) -> Content:
-    """The payload of a message in the middle of that segment is another; messages being of a size,
-    one ends at half of it."""
+    """Return the content with another payload of a message in the middle of that segment; messages
+    being of a size, one ends at half of it."""
     damaged = bytearray(content[base])
     damaged[len(damaged) // 2 - 5] ^= 0xFF
     return {**content, base: bytes(damaged)}
@@ -134,7 +134,7 @@ _RECORD = re.compile(r"^\| offset: (\d+) ")
 
 
 def dumped(version: str, directory: Path) -> Truth:
-    """What kafka-dump-log.sh finds, down to the records inside of compressed messages."""
+    """Return what kafka-dump-log.sh finds, down to the records inside of compressed messages."""
     segments = ",".join(map(str, sorted(directory.glob("*.log"))))
     # It fails at zeros, and at a compressed message that is invalid: there the log ends.
     arguments = ("--deep-iteration", "--files", segments)

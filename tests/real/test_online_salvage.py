@@ -77,7 +77,7 @@ class Recovered:
 
     @property
     def rows(self) -> list[dict[str, Any]]:
-        """Of the topics that were written to by producers."""
+        """Return the rows of the topics that were written to by producers."""
         table = pyarrow.dataset.dataset(self.directory / RECORDS, partitioning="hive").to_table()
         rows: list[dict[str, Any]] = table.to_pylist()
         return [row for row in rows if (row["topic"], row["partition"]) in PARTITIONS]
@@ -97,7 +97,7 @@ def recovered(tmp_path_factory: pytest.TempPathFactory) -> Recovered:
 
 
 def _segments(cluster: KafkaCluster) -> dict[str, bytes]:
-    """Of the loser, by the names of its directories: all before the election."""
+    """Return the loser's segments, by the names of its directories: all before the election."""
     found: dict[str, bytes] = {}
     for path in sorted(cluster.log_dir(LOSER).glob("*-*/*.log")):
         found[path.parent.name] = found.get(path.parent.name, b"") + path.read_bytes()

@@ -62,7 +62,8 @@ class AtRest:
 
     @property
     def losses(self) -> dict[int, dict[str, int]]:
-        """What electing the best gives up, record by record out of kafka-dump-log's spans."""
+        """Return what electing the best gives up, record by record out of kafka-dump-log's
+        spans."""
         return {partition: self._loss(partition) for partition in self.partitions}
 
     def _loss(self, partition: int) -> dict[str, int]:
@@ -146,7 +147,7 @@ def _elects_the_best(at_rest: AtRest, cluster: KafkaCluster, cli: Cli, home: Pat
 
 
 def _scanned(home: Path, cluster: KafkaCluster, broker: int) -> Path:
-    """What scan-log-dirs wrote of one broker's directories."""
+    """Return what scan-log-dirs wrote of one broker's directories."""
     output = home / f"broker-{broker}.json"
     directory = node_directory(cluster.directory, broker)
     done = Cli(home).offline("scan-log-dirs", str(directory), "--output", str(output))
@@ -169,7 +170,7 @@ def _plans_for_the_best(at_rest: AtRest, home: Path, *disks: str) -> None:
 
 
 def _agrees(at_rest: AtRest, done: Finished) -> None:
-    """The report's leaders, losses and warnings are those that the files give."""
+    """Check that the report's leaders, losses and warnings are those that the files give."""
     rows = done.partitions(TOPIC)
     leaders = {partition: row["designated_leader"] for partition, row in rows.items()}
     assert leaders == dict.fromkeys(at_rest.partitions, at_rest.best)
@@ -181,13 +182,13 @@ def _agrees(at_rest: AtRest, done: Finished) -> None:
 
 
 def _named(row: dict[str, Any]) -> dict[int, int]:
-    """Records beyond the best, by dead broker, as the findings say."""
+    """Return the records beyond the best, by dead broker, as the findings say."""
     found = [f["message"] for f in row["findings"] if f["code"] == "dead_disk_holds_more"]
     return {int(said[1]): int(said[2]) for said in map(HOLDS_MORE.match, found) if said}
 
 
 def _holding_more(at_rest: AtRest, partition: int) -> dict[int, int]:
-    """The same by the files."""
+    """Return the records beyond the best, by dead broker, as the files have them."""
     kept = at_rest.written(at_rest.best, partition)
     beyond = {b: len(at_rest.written(b, partition) - kept) for b in at_rest.dead}
     return {broker: records for broker, records in beyond.items() if records}
@@ -196,7 +197,7 @@ def _holding_more(at_rest: AtRest, partition: int) -> dict[int, int]:
 def _leaves_the_live_rows_alone(
     online: dict[int, dict[str, Any]], with_disks: dict[int, dict[str, Any]]
 ) -> None:
-    """What a live broker said of itself stands as it was."""
+    """Check that what a live broker said of itself stands as it was."""
     for partition, row in online.items():
         live = [log for log in row["replica_logs"] if log["live"]]
         assert [log for log in with_disks[partition]["replica_logs"] if log["live"]] == live

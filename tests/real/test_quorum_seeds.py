@@ -100,8 +100,8 @@ def test_a_damaged_copy_is_refused_or_becomes_a_controller_that_leads(
 
 
 def _damage(segment: Path, chance: random.Random) -> None:
-    """Of the last three quarters, so that enough is left to begin from. Half of the time the end
-    is cut off, which is all that a plan forgives."""
+    """Damage the last three quarters, so that enough is left to begin from. Half of the time the
+    end is cut off, which is all that a plan forgives."""
     data = bytearray(segment.read_bytes())
     at = chance.randrange(len(data) // 4, len(data))
     if chance.random() < 0.5:

@@ -98,7 +98,7 @@ def log_of(row: Mapping[str, Any], broker: int) -> dict[str, Any]:
 
 
 def the_files_agree(cluster: KafkaCluster, rows: Rows, live: Iterable[int]) -> None:
-    """Ends the cluster and compares every log that was shown with the files."""
+    """End the cluster, and compare every log that was shown with the files."""
     cluster.kill_all()
     for broker in live:
         hosted = [p for p, row in rows.items() if broker in row["replicas"]]
@@ -130,14 +130,14 @@ def _as_truth(log: Mapping[str, Any]) -> ReplicaTruth:
 
 
 def _readable(truth: ReplicaTruth) -> ReplicaTruth:
-    """Deleted records stay in the file until their whole segment goes."""
+    """Return what can be read: deleted records stay in the file until their whole segment goes."""
     begin = truth.log_start
     spans = [Span(s.epoch, max(s.start, begin), s.end) for s in truth.lineage if s.end > begin]
     return truth._replace(lineage=spans)
 
 
 def _last_epochs(truth: ReplicaTruth) -> tuple[int | None, ...]:
-    """A broker forgets the epochs of an emptied log when it is started again."""
+    """Return the last epochs: a broker forgets those of an emptied log when it is started again."""
     if truth.log_end == 0:
         return (-1,)
     last = truth.lineage[-1]
@@ -145,7 +145,7 @@ def _last_epochs(truth: ReplicaTruth) -> tuple[int | None, ...]:
 
 
 def _high_watermarks(cluster: KafkaCluster, broker: int) -> dict[int, int]:
-    """The broker's own checkpoint, from which it begins and which it renews every 5 s."""
+    """Return the broker's own checkpoint, from which it begins and which it renews every 5 s."""
     lines = (cluster.log_dir(broker) / "replication-offset-checkpoint").read_text().splitlines()
     found = (line.split() for line in lines[2:])
     return {int(partition): int(offset) for topic, partition, offset in found if topic == TOPIC}
@@ -159,7 +159,7 @@ DELETED_BELOW = {DELETED: 400, SEGMENTS_GONE: 2500, EMPTIED: 500, EPOCH_DELETED:
 
 
 def _unusual_logs(directory: Path, version: str) -> KafkaCluster:
-    """Brokers 2 and 3 are back, broker 1 was the last in sync and is dead."""
+    """Return a cluster: brokers 2 and 3 are back, broker 1 was the last in sync and is dead."""
     # Deleted segments go at once. The clean stops below write the log start checkpoint.
     properties = {"log.retention.check.interval.ms": "500", "log.initial.task.delay.ms": "500"}
     cluster = KafkaCluster.create(directory, version, brokers=3, properties=properties)
@@ -196,7 +196,7 @@ def _write_and_delete(cluster: KafkaCluster) -> None:
 
 
 def _delete_records(cluster: KafkaCluster, below: Mapping[int, int]) -> None:
-    """Returns once every replica has moved its log start."""
+    """Delete records; every replica has moved its log start when this returns."""
     client = _admin(cluster)
     asked = client.delete_records([Position(TOPIC, p, offset) for p, offset in below.items()])
     for at, answer in asked.items():
@@ -215,7 +215,7 @@ def _first_segment(cluster: KafkaCluster, broker: int) -> int:
 
 
 def _fall_behind(cluster: KafkaCluster) -> None:
-    """Broker 3 goes, then broker 2, and broker 1 writes on alone before it dies."""
+    """Stop broker 3, then broker 2; broker 1 writes on alone before it dies."""
     cluster.stop(3)
     _in_sync(cluster, {1, 2})
     produce(cluster.connection(), TOPIC, DELETED, 50, first=1250)
@@ -231,7 +231,8 @@ def _fall_behind(cluster: KafkaCluster) -> None:
 
 
 def _add_partition(cluster: KafkaCluster) -> None:
-    """Broker 3 is down, so it begins outside the ISR and never gets a record."""
+    """Add a partition while broker 3 is down, so that it begins outside the ISR and never gets a
+    record."""
     client = _admin(cluster)
     new = NewPartitions(TOPIC, NEVER_COPIED + 1, replica_assignment=[[1, 2, 3]])
     client.create_partitions([new])[TOPIC].result(30.0)

@@ -127,7 +127,7 @@ def _originals(row: Row) -> list[Path]:
 
 
 def _unplaced(line: str) -> str:
-    """Without the position in the file, which is another."""
+    """Return the line without the position in the file, which is another."""
     return re.sub(r"position: \d+ ", "", line)
 
 

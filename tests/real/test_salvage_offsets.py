@@ -38,7 +38,7 @@ class Recovered:
         return Cli(self.home).offline("salvage", "offsets", saved, *servers, *flags)
 
     def decisions(self, *flags: str, code: int = 0) -> dict[str, tuple[int | None, str]]:
-        """What is committed now, and what becomes of the saved commit, by group."""
+        """Return what is committed now, and what becomes of the saved commit, by group."""
         done = self.offsets("--format", "json", *flags)
         assert done.code == code, done
         return {c["group"]: (c["committed"], c["decision"]) for c in done.json["commits"]}
@@ -46,7 +46,8 @@ class Recovered:
 
 @pytest.fixture(scope="module")
 def recovered(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recovered]:
-    """The survivor leads. It has every record that was read, and never heard of the last commit."""
+    """Yield a cluster led by the survivor, which has every record that was read, and never heard of
+    the last commit."""
     home = tmp_path_factory.mktemp("offsets")
     with KafkaCluster.create(home / "cluster", brokers=2) as cluster:
         cluster.start()
@@ -188,7 +189,7 @@ def _consumer(cluster: KafkaCluster, group: str) -> Consumer:
 
 
 def _commit_all(cluster: KafkaCluster, offset: int, *, epoch_of_replaced: int) -> None:
-    """The groups commit this; all records of the first topic are of its first leader epoch."""
+    """Commit this for the groups; all records of the first topic are of its first leader epoch."""
     _commit(cluster, GROUP, TopicPartition(TOPIC, 0, offset, "by the test", 0))
     _commit(cluster, OLD, TopicPartition(TOPIC, 0, offset, "by the test"))
     replaced = TopicPartition(REPLACED, 0, offset, "by the test", epoch_of_replaced)

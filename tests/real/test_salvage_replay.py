@@ -67,7 +67,7 @@ class Recovered:
         return {acknowledged(entry): entry.ending for entry in self.salvage.outage.ledger}
 
     def lost(self, *endings: str | None) -> Counter[Content]:
-        """Of the records that were salvaged, those of transactions that ended like this."""
+        """Return, of the records that were salvaged, those of transactions that ended like this."""
         truth = self.truth
         return Counter(found for found in self.salvage.contents() if truth[found] in endings)
 
@@ -117,7 +117,7 @@ def test_the_plan_of_the_live_cluster_tells_the_same_tails_as_the_one_of_the_dis
 
 @pytest.fixture(scope="module")
 def returned(recovered: Recovered) -> Recovered:
-    """The dead are back, and in sync."""
+    """Return the cluster with the dead back, and in sync."""
     recovered.cluster.start(DEAD)
     for topic in COUNTS:
         recovered.cluster.wait_until_partitions(
@@ -323,7 +323,7 @@ def _side(recovered: Recovered) -> Counter[Content]:
 
 
 def _parted(found: list[Content]) -> tuple[Counter[Content], Counter[Content]]:
-    """(records of producers; replayed ones as they were, by the headers that say so)."""
+    """Return (records of producers; replayed ones as they were, by the headers that say so)."""
     theirs: Counter[Content] = Counter()
     ours: Counter[Content] = Counter()
     for record in found:

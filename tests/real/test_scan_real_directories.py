@@ -68,7 +68,7 @@ def info(
     at_rest: DisksAtRest,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Info:
-    """What the command says of all three brokers, in one mode."""
+    """Return what the command says of all three brokers, in one mode."""
     home = tmp_path_factory.mktemp("home")
     return _scan(home, at_rest.disks, "--mode", request.param)
 
@@ -126,7 +126,7 @@ def test_every_replica_goes_as_far_as_kafka_dump_log_finds(
 
 
 def _assert_within(dumped: Answer, found: Answer) -> None:
-    """What is left of each epoch lies where the lineage has that epoch."""
+    """Check that what is left of each epoch lies where the lineage has that epoch."""
     spans = {epoch: (start, end) for epoch, start, end in found.lineage}
     for epoch, start, end in dumped.lineage:
         assert spans[epoch][0] <= start < end <= spans[epoch][1]
@@ -188,7 +188,7 @@ def test_the_files_are_as_unlike_as_files_can_be(at_rest: DisksAtRest) -> None:
 
 
 def _codec(at_rest: DisksAtRest, broker: int, partition: int) -> int:
-    """By the attributes of the first batch."""
+    """Return the codec by the attributes of the first batch."""
     first, *_ = _files(at_rest, broker, f"{CODED}-{partition}/*.log")
     return int.from_bytes(first.read_bytes()[21:23], "big") & 7
 
@@ -205,7 +205,7 @@ def test_scanning_changes_nothing(at_rest: DisksAtRest, tmp_path: Path) -> None:
 
 
 def _fingerprint(directory: Path) -> dict[str, tuple[int, int, int]]:
-    """Mode, size, and time of the last change (ns) of everything below, by path."""
+    """Return mode, size, and time of the last change (ns) of everything below, by path."""
     paths = [directory, *directory.rglob("*")]
     seen = {str(path): os.lstat(path) for path in paths}
     return {name: (s.st_mode, s.st_size, s.st_mtime_ns) for name, s in seen.items()}
@@ -227,7 +227,7 @@ def test_a_directory_that_a_running_broker_holds_is_read_and_said_to_move(tmp_pa
 
 
 def _holder(problem: str) -> tuple[str, str]:
-    """(log directory, main class of the process that is said to hold it)."""
+    """Return (log directory, main class of the process that is said to hold it)."""
     said = re.match(r"(.+): a running process \((\d+)\) holds it", problem)
     assert said is not None, problem
     command = Path(f"/proc/{said[2]}/cmdline").read_bytes().decode().split("\0")
@@ -249,6 +249,6 @@ def test_states_are_as_the_last_broker_described_them_before_its_end(
 
 
 def _state(state: PartitionState) -> dict[str, Any]:
-    """As the JSON of a scan has it, which no unregistered broker is known to."""
+    """Return the state as the JSON of a scan has it, which no unregistered broker is known to."""
     told = {k: v for k, v in asdict(state).items() if k != "unregistered_replicas"}
     return {k: list(v) if isinstance(v, tuple) else v for k, v in told.items()}

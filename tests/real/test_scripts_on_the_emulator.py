@@ -86,7 +86,7 @@ def _run(servers: str, name: str, *arguments: str, stdin: str = "") -> Said:
 
 
 def _alike(both: Both, name: str, *arguments: str, stdin: str = "") -> Said:
-    """What the emulated one said, which is what the real one said."""
+    """Return what the emulated one said, which is what the real one said."""
     with ThreadPoolExecutor() as pool:
         real, emulated = pool.map(
             lambda servers: _general(_run(servers, name, *arguments, stdin=stdin)), both
@@ -96,7 +96,7 @@ def _alike(both: Both, name: str, *arguments: str, stdin: str = "") -> Said:
 
 
 def _all_alike(both: Both, *steps: Sequence[str]) -> list[Said]:
-    """Steps that don't depend on each other."""
+    """Run steps that don't depend on each other, and return what was said."""
     with ThreadPoolExecutor() as pool:
         return list(pool.map(lambda step: _alike(both, *step), steps))
 
@@ -179,7 +179,7 @@ def test_topics_configs_and_reassignments(both: Both, tmp_path: Path) -> None:
 
 
 def _verified(servers: str, reassign: Sequence[str]) -> None:
-    """A real cluster needs a moment."""
+    """Wait until it is verified: a real cluster needs a moment."""
 
     def done() -> bool:
         name, *arguments = reassign
@@ -243,7 +243,7 @@ def test_brokers_log_directories_and_the_quorum(both: Both) -> None:
 
 
 def _shape(value: object) -> object:
-    """Keys alone."""
+    """Return keys alone."""
     if isinstance(value, dict):
         return {key: _shape(each) for key, each in value.items()}
     return [_shape(each) for each in value] if isinstance(value, list) else None
@@ -347,7 +347,7 @@ def _found(asking: Callable[[int], tuple[int, int]]) -> bool:
 
 
 def _by_time(servers: str, topic: str, version: int, timestamp: int) -> tuple[int, int]:
-    """(error, offset) as the leader has them: others say that they host none."""
+    """Return (error, offset) as the leader has them: others say that they host none."""
     partition = {"partition_index": 0, "current_leader_epoch": -1, "timestamp": timestamp}
     topics = [{"name": topic, "partitions": [partition]}]
     values = {"replica_id": -1, "isolation_level": 0, "topics": topics}

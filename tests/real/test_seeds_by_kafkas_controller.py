@@ -67,7 +67,7 @@ def test_kafkas_controller_takes_it(
 
 @pytest.fixture
 def _nobody_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """At the ports of a cluster at rest anything may listen by now."""
+    """Let no port answer: at those of a cluster at rest anything may listen by now."""
 
     async def dead(*_: object) -> Knocked:
         return Knocked.DEAD

@@ -38,7 +38,7 @@ class Moving:
         return {node: self.cluster.controller_address(node) for node in CONTROLLERS}
 
     def start_at(self, addresses: Mapping[int, str]) -> None:
-        """These are killed, if they run, and started where they are to listen."""
+        """Start these, killed if they run, where they are to listen."""
         for node in filter(self.cluster.alive, addresses):
             self.cluster.kill(node)
         for node, address in addresses.items():
@@ -52,7 +52,7 @@ class Moving:
         return self.cli.offline("quorum", "inspect", *disks, "--format", "json").json
 
     def known(self) -> dict[int, str]:
-        """Where the best copy has its voters."""
+        """Return where the best copy has its voters."""
         listeners = {v["id"]: v["listeners"][0] for v in self.inspect()["copies"][0]["voters"]}
         return {id_: f"{found['host']}:{found['port']}" for id_, found in listeners.items()}
 

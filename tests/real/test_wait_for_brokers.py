@@ -33,7 +33,8 @@ LAST_KNOWN = (
 
 
 def _forget_who_was_eligible(cluster: KafkaCluster, topic: str) -> None:
-    """As any change of min.insync.replicas does: the return of its last leader elects nobody."""
+    """Forget it, as any change of min.insync.replicas does: the return of its last leader elects
+    nobody."""
     resource = {
         "resource_type": _TOPIC,
         "resource_name": topic,

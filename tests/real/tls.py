@@ -46,13 +46,13 @@ class TlsEnds:
 
     @contextmanager
     def plain(self, broker: str) -> Iterator[str]:
-        """An address at which this broker is reached without TLS."""
+        """Yield an address at which this broker is reached without TLS."""
         with _carried(broker, None, self._to_brokers) as port:
             yield f"{LOOPBACK}:{port}"
 
     @contextmanager
     def secured(self, tap: str) -> Iterator[str]:
-        """An address at which this tap is reached by TLS."""
+        """Yield an address at which this tap is reached by TLS."""
         with _carried(tap, self._to_clients, None) as port:
             yield f"{self.host}:{port}"
 
@@ -61,7 +61,7 @@ class TlsEnds:
 def _carried(
     target: str, accepted: ssl.SSLContext | None, connected: ssl.SSLContext | None
 ) -> Iterator[int]:
-    """A port of the loopback from which all is carried to the target and back."""
+    """Yield a port of the loopback from which all is carried to the target and back."""
     ready: Future[tuple[asyncio.AbstractEventLoop, asyncio.Event, int]] = Future()
 
     async def serve() -> None:

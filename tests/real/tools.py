@@ -57,7 +57,7 @@ HEAP_MB = 256
 
 
 def tool_command(version: str, name: str, *arguments: str) -> list[str]:
-    """The command line of a script, named without its .sh."""
+    """Return the command line of a script, named without its .sh."""
     release, main = main_class(version, *MAIN_CLASSES[name])
     archive = f"-XX:SharedArchiveFile={class_archive(release)}"
     options = (archive, *TOOL_LOGGING)

@@ -38,7 +38,7 @@ class Watched:
     def __init__(
         self, command: Sequence[str], home: Path, name: str, terminal: bool, heard: bool
     ) -> None:
-        """heard: somebody reads its stderr."""
+        """Start the command. heard: somebody reads its stderr."""
         self.home = home
         self._stdout = home / f"{name}.stdout"
         self._said = bytearray()
@@ -77,7 +77,7 @@ class Watched:
         return self._said.decode(errors="replace").replace("\r\n", "\n")
 
     def wait_for(self, pattern: str, timeout: float = TIMEOUT) -> None:
-        """Until stderr holds it, or the command ended without."""
+        """Wait until stderr holds it, or the command ended without."""
 
         def said() -> bool:
             return re.search(pattern, self.stderr) is not None
@@ -91,7 +91,8 @@ class Watched:
         assert said(), f"ended without saying {pattern!r}: {self.stderr}"
 
     def has_read_all_but(self, broker: int) -> None:
-        """Until every broker has told its log but one that is not live, of a run on a terminal.
+        """Wait until every broker has told its log but one that is not live, of a run on a
+        terminal.
 
         The sentence "waiting for broker 1" comes as soon as anybody has answered; that nobody is
         left to answer, only the line of progress tells.
@@ -123,11 +124,11 @@ class Watched:
 
     @property
     def seconds(self) -> float:
-        """How long it ran; once it has ended."""
+        """Return how long it ran; once it has ended."""
         return self._ended - self._begun
 
     def kill(self) -> None:
-        """SIGKILL, as the out-of-memory killer would."""
+        """Send SIGKILL, as the out-of-memory killer would."""
         self.process.kill()
         self.process.wait()
 
@@ -168,7 +169,7 @@ class Commands:
         return self.start(*arguments, command=command, user=user).finish(timeout)
 
     def journals(self, user: str = "me") -> list[Path]:
-        """Every journal of the user's state directory, oldest first."""
+        """Return every journal of the user's state directory, oldest first."""
         state = self.directory / f"home-{user}" / "state"
         return sorted(state.rglob("*.jsonl"), key=lambda path: path.stat().st_mtime_ns)
 
@@ -184,8 +185,8 @@ class Commands:
 
 
 def waiting_for_ghosts(seconds: float) -> tuple[str, str]:
-    """Arguments for Python that are the recovery command, which takes a request that it gave up for
-    gone after so many seconds."""
+    """Return arguments for Python that are the recovery command, which takes a request that it gave
+    up for gone after so many seconds."""
     program = f"""
 from functools import partial
 from kafka_unclean_recovery.cli import session
@@ -197,7 +198,7 @@ main("kafka-unclean-recovery")
 
 
 def outcomes(finished: Finished, topic: str) -> dict[int, tuple[str | None, str | None]]:
-    """(outcome, reason) by partition, of a run with --format json."""
+    """Return (outcome, reason) by partition, of a run with --format json."""
     rows = finished.partitions(topic)
     return {number: (row["outcome"], row["reason"]) for number, row in rows.items()}
 
@@ -207,18 +208,18 @@ def journal_lines(path: Path) -> list[dict[str, Any]]:
 
 
 def steps_noted(lines: Iterable[Mapping[str, Any]]) -> list[str]:
-    """The events of a journal but for those that only tell what was known, and each request."""
+    """Return the events of a journal but for those that only tell what was known, and each
+    request."""
     return [line["event"] for line in lines if line["event"] not in EVIDENCE | REQUESTS]
 
 
 def open_orders(path: Path) -> set[int]:
-    """Partitions whose replica order the journal's run left to be put back."""
+    """Return the partitions whose replica order the journal's run left to be put back."""
     return {step.topic_partition.partition for step in unfinished(journal_lines(path))}
 
 
 def make_older(journal: Path, seconds: int) -> None:
-    """The crash was so long ago: nothing that the run sent can still be carried out. A machine that
-    booted since then counts as long as it runs."""
+    """Make the crash so long ago that nothing which the run sent can still be carried out."""
     clocks = ("at_ms", "boot_ms")
     lines = [
         line | {clock: max(0, line[clock] - 1000 * seconds) for clock in clocks if clock in line}
@@ -235,5 +236,5 @@ def _environment(home: Path) -> dict[str, str]:
 
 
 def _own_terminal() -> None:
-    """In the child: Ctrl-C on this terminal is for it."""
+    """Give this child its own terminal: Ctrl-C on it is for the child."""
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)

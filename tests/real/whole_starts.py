@@ -92,7 +92,7 @@ class WholeStarts:
         self.tally = tally or Tally()
 
     def round(self) -> None:
-        """One history, and the starts of all that are down after it; then some once more."""
+        """Play one history, and the starts of all that are down after it; then some once more."""
         number = self._seed + self.tally.rounds
         chance = random.Random(number)
         history = History(self._cluster, chance, f"r{number}", self._home)
@@ -109,13 +109,13 @@ class WholeStarts:
         self.tally.rounds += 1
 
     def controller_fell(self) -> bool:
-        """Whether a bug of Kafka's controller has it resign at each heartbeat that tells of an
-        offline directory: an index of its brokers still has a topic that was deleted."""
+        """Return whether a bug of Kafka's controller has it resign at each heartbeat that tells of
+        an offline directory: an index of its brokers still has a topic that was deleted."""
         controllers = self._cluster.spec.controller_ids
         return any(_FALLS in self._cluster.output(each).read_bytes() for each in controllers)
 
     def _start(self, broker: int, history: History, number: int) -> bool:
-        """Whether it is to be made anew afterwards."""
+        """Start the broker, and return whether it is to be made anew afterwards."""
         roots = self._cluster.log_dirs(broker)
         for root in roots:
             _tidy(root, history.topics)
@@ -166,12 +166,12 @@ class WholeStarts:
         return not lives or errors != {None} or not all(map(Path.is_dir, roots))
 
     def _start_it(self, broker: int) -> bool:
-        """Whether it lives."""
+        """Start the broker, and return whether it lives."""
         cluster = self._cluster
         cluster.start_node(broker, wait=False)
 
         def noticed() -> bool:
-            """Also that others are dead."""
+            """Return True once each live broker lists just the live ones."""
             live = cluster.live_brokers
             return all(cluster.view(each).brokers == set(live) for each in live)
 
@@ -210,7 +210,7 @@ class WholeStarts:
         return kept
 
     def _scans_that_differ(self, history: History, damaged: set[int]) -> Iterator[str]:
-        """Where our scanner lets the logs of brokers end whose disks nobody damaged."""
+        """Yield where our scanner lets the logs of brokers end whose disks nobody damaged."""
         sound = [b for b in self._cluster.live_brokers if b not in damaged]
         if not sound:
             return
@@ -226,7 +226,7 @@ class WholeStarts:
                         yield f"{history.name}: Kafka has {offsets}, and the scan {log}"
 
     def _heal(self, sick: set[int], history: History) -> None:
-        """Empty disks for those that did not start wholly, and no topic left."""
+        """Give empty disks to those that did not start wholly, and leave no topic."""
         cluster = self._cluster
         for broker in sick:
             cluster.kill(broker)
@@ -249,7 +249,7 @@ def _replicas(root: Path) -> list[Path]:
 
 
 def _wait_until_deleted(documents: Iterable[Any]) -> None:
-    """Of what was to be deleted; the judge tells of what is left."""
+    """Wait until what was to be deleted is gone; the judge tells of what is left."""
     rows = [row for told in documents if told for row in told["partitions"]]
     paths = [Path(row["directory"]) for row in rows if row["effect"] == "deleted"]
     with suppress(TimeoutError):

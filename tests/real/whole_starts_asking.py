@@ -25,9 +25,9 @@ class Asking:
     home: Path
 
     def documents(self, broker: int, *, disks: bool) -> dict[str, Any]:
-        """What is told, by who was asked; None where nothing was, for no log directory is left.
-        disks: ask from disks alone too, which is done anyway where no broker lives. Controllers
-        that were down run afterwards."""
+        """Return what is told, by who was asked; None where nothing was, for no log directory is
+        left. disks: ask from disks alone too, which is done anyway where no broker lives.
+        Controllers that were down run afterwards."""
         return {who: _document(done) for who, done in self._asked(broker, disks)}
 
     def _asked(self, broker: int, disks: bool) -> Iterator[tuple[str, Finished]]:
@@ -50,11 +50,12 @@ class Asking:
         return self.cli.offline("before-start", *own, *flags, "--format", "json")
 
     def given(self, broker: int) -> list[Path]:
-        """One that was lost can't be given: without its meta.properties it is none."""
+        """Return the directories that are given. One that was lost can't be: without its
+        meta.properties it is none."""
         return [root for root in self.cluster.log_dirs(broker) if (root / META).is_file()]
 
     def _scans(self, broker: int) -> list[str]:
-        """Of all other disks, and the controllers'."""
+        """Return the scans of all other disks, and the controllers'."""
         roots = [root for other in BROKERS if other != broker for root in self.given(other)]
         roots += map(self.cluster.log_dir, self.cluster.spec.controller_ids)
         scan = self.home / "scan.json"

@@ -31,14 +31,14 @@ class Disk:
     chance: random.Random
 
     def replicas(self) -> list[Path]:
-        """Those in use, in any order."""
+        """Return those in use, in any order."""
         names = {f"{topic}-0" for topic in self.topics}
         return [
             path for root in self.roots for path in sorted(root.glob("*-0")) if path.name in names
         ]
 
     def some(self, most: int = 3) -> list[Path]:
-        """Raises ValueError when there is none."""
+        """Return some replicas. Raises ValueError when there is none."""
         found = self.replicas()
         return self.chance.sample(found, self.chance.randint(1, min(most, len(found))))
 
@@ -58,7 +58,7 @@ def replicas_gone(disk: Disk) -> str:
 
 
 def emptied(disk: Disk) -> str:
-    """Under the same directory id, or under a new one."""
+    """Empty the disk, under the same directory id, or under a new one."""
     chosen = disk.chance.choice((disk.roots, disk.roots[:1], disk.roots[1:]))
     anew = disk.chance.random() < 0.3
     for root in chosen:
@@ -81,7 +81,7 @@ def older_disk(disk: Disk) -> str:
 
 
 def older_replicas(disk: Disk) -> str:
-    """Of a backup of single directories."""
+    """Put back single directories from a backup."""
     if disk.older is None:
         raise ValueError
     chosen = [path for path in disk.some() if (disk.older / path.parent.name / path.name).exists()]
@@ -106,7 +106,8 @@ def other_topic_id(disk: Disk) -> str:
 
 
 def marked(disk: Disk) -> str:
-    """As a copy that was begun, a replica to be deleted, or one put aside: alone, or beside it."""
+    """Mark a directory as a copy that was begun, a replica to be deleted, or one put aside: alone,
+    or beside it."""
     chosen, told = disk.some(), []
     for path in chosen:
         kind = disk.chance.choice(("future", "future", "stray", "delete"))
@@ -121,7 +122,7 @@ def marked(disk: Disk) -> str:
 
 
 def in_the_other(disk: Disk) -> str:
-    """Moved by hand to the other log directory, or copied."""
+    """Move it by hand to the other log directory, or copy it."""
     chosen = disk.some(2)
     for path in chosen:
         shutil.copytree(path, disk.other_root(path) / path.name)
@@ -131,7 +132,7 @@ def in_the_other(disk: Disk) -> str:
 
 
 def one_lost(disk: Disk) -> str:
-    """One of two log directories: no file system, a new empty one, or only its files."""
+    """Lose one of two log directories: no file system, a new empty one, or only its files."""
     root = disk.chance.choice((disk.roots[0], disk.roots[1], disk.roots[1]))
     way = disk.chance.choice(("no directory", "nothing in it", f"no {META}"))
     if way == f"no {META}":
@@ -146,7 +147,7 @@ def one_lost(disk: Disk) -> str:
 
 
 def marker(disk: Disk) -> str:
-    """The mark of a clean stop is missing, old, of no sense, or there though it was none."""
+    """Let the mark of a clean stop be missing, old, of no sense, or there though it was none."""
     found = [root / MARKER for root in disk.roots if (root / MARKER).exists()]
     if found and disk.chance.random() < 0.5:
         for path in found:
@@ -161,8 +162,8 @@ def marker(disk: Disk) -> str:
 
 
 def torn(disk: Disk) -> str:
-    """What was not on the disk yet when the power failed: the end of each log, on a batch's border
-    or within one. Log ends that are in no checkpoint yet are all that may be lost so."""
+    """Cut what was not on the disk yet when the power failed: the end of each log, on a batch's
+    border or within one. Log ends that are in no checkpoint yet are all that may be lost so."""
     for root in disk.roots:
         (root / MARKER).unlink(missing_ok=True)
     for path in disk.replicas():
@@ -204,7 +205,8 @@ def checkpoint(disk: Disk) -> str:
 
 
 def as_of_one_directory(disk: Disk) -> str:
-    """One of the faults that are tried on Kafka's classes by the thousand (tests/fidelity/disk)."""
+    """Make one of the faults that are tried on Kafka's classes by the thousand
+    (tests/fidelity/disk)."""
     root = disk.chance.choice(disk.roots)
     files = dict(_files(root, disk.topics))
     before = dict(files)
@@ -219,7 +221,8 @@ def as_of_one_directory(disk: Disk) -> str:
 
 
 def _files(root: Path, topics: Sequence[str]) -> Iterator[tuple[str, bytes]]:
-    """What the faults may change: all replicas of the round, and the small files beside them."""
+    """Yield what the faults may change: all replicas of the round, and the small files beside
+    them."""
     for path in (*root.glob("*-checkpoint"), *root.glob(MARKER)):
         yield path.name, path.read_bytes()
     for topic in topics:
@@ -235,7 +238,7 @@ DAMAGES: tuple[Damage, ...] = (
 
 
 def damage(disk: Disk) -> list[str]:
-    """None to three of them; mostly one."""
+    """Make none to three of them; mostly one."""
     told = []
     for _ in range(disk.chance.choice((0, 1, 1, 1, 2, 2, 3))):
         try:

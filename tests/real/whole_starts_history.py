@@ -43,7 +43,7 @@ class History:
     written: int = 0
 
     def happen(self) -> None:
-        """Afterwards one broker at least is down."""
+        """Make a history, after which one broker at least is down."""
         self._create()
         self.write()
         chance = self.chance
@@ -59,7 +59,7 @@ class History:
             (self._power_cut if chance.random() < 0.5 else self._all_down)()
 
     def take_down(self, brokers: Collection[int]) -> None:
-        """All killed at once, or stopped or killed one after the other."""
+        """Kill all at once, or stop or kill one after the other."""
         if not brokers:
             return
         at_once = self.chance.random() < 0.4
@@ -76,7 +76,7 @@ class History:
         self.cluster.wait_until_fenced(brokers)
 
     def kill(self, brokers: Collection[int]) -> None:
-        """At once, and nothing is written meanwhile."""
+        """Kill them at once; nothing is written meanwhile."""
         for broker in brokers:
             self.cluster.kill(broker)
         if brokers:
@@ -84,7 +84,7 @@ class History:
             self.cluster.wait_until_fenced(brokers)
 
     def write(self) -> None:
-        """To every topic that has a leader, most of the time."""
+        """Write to every topic that has a leader, most of the time."""
         live = self.cluster.live_brokers
         if not live:
             return
@@ -138,7 +138,7 @@ class History:
         return NewTopic(name, num_partitions=1, replica_assignment=[replicas], config=config)
 
     def _snapshot(self) -> None:
-        """Of the disks of those that are down now, some time before their last start."""
+        """Copy the disks of those that are down now, some time before their last start."""
         for broker in BROKERS:
             if broker not in self.cluster.live_brokers:
                 kept = self.scratch / f"snapshot-{broker}"
@@ -148,7 +148,7 @@ class History:
                 self.snapshots[broker] = kept
 
     def _change_of_guard(self) -> None:
-        """Those that are down take over from the others, some of them by unclean elections."""
+        """Let those that are down take over from the others, some of them by unclean elections."""
         down = [broker for broker in BROKERS if broker not in self.cluster.live_brokers]
         self.take_down(self.cluster.live_brokers)
         self.told.append(f"start {down}")
@@ -165,7 +165,7 @@ class History:
         self.write()
 
     def _forget(self) -> None:
-        """Records are deleted on purpose."""
+        """Delete records on purpose."""
         led = [t for t, p in self.partitions().items() if p.leader in self.cluster.live_brokers]
         client = self._admin()
         ends = [Position(topic, 0, self.chance.randrange(10, 60)) for topic in led[:4]]
@@ -202,7 +202,7 @@ class History:
         self.write()
 
     def _move(self) -> None:
-        """Away from those that are down."""
+        """Move replicas away from those that are down."""
         live = self.cluster.live_brokers
         held = [
             topic
@@ -218,7 +218,7 @@ class History:
         self.take_down(self.cluster.live_brokers)
 
     def _power_cut(self) -> None:
-        """Whoever lived dies at the same moment, and the metadata log has their leaders."""
+        """Let whoever lives die at the same moment; the metadata log has their leaders."""
         self.cluster.kill_all()
         self.told.append("power cut")
 
@@ -233,7 +233,7 @@ class History:
         return all(0 in view and condition(view[0]) for view in views)
 
     def _wait_until_fetched(self) -> None:
-        """Whoever lives and has a leader is in the ISR."""
+        """Wait until whoever lives and has a leader is in the ISR."""
         live = set(self.cluster.live_brokers)
 
         def fetched() -> bool:

@@ -38,12 +38,14 @@ class Start:
     log_starts: Mapping[str, int] = field(default_factory=dict)
 
     def lost(self, broker: int, topic: str) -> Records:
-        """What a replica has no more, but for what its leader deleted below its log start."""
+        """Return what a replica has no more, but for what its leader deleted below its log
+        start."""
         gone = self.before.held(broker, topic) - self.after.held(broker, topic)
         return _from(gone, self.log_start(broker, topic))
 
     def log_start(self, broker: int, topic: str) -> int:
-        """Of before or after, which is lower where a log was cut below its start."""
+        """Return the log start of before or after, which is lower where a log was cut below its
+        start."""
         told = [seen.offsets.get((broker, topic)) for seen in (self.before, self.after)]
         starts = [found.start for found in told if found is not None and found.error is None]
         own = self.log_starts.get(topic, 0) if broker == self.broker else 0
@@ -54,7 +56,7 @@ class Start:
         return None if found is None or found.error is not None else found.end
 
     def given_up(self, broker: int, topic: str) -> bool:
-        """Whether the end of its log is older than that of its leader."""
+        """Return whether the end of its log is older than that of its leader."""
         leader = self.before.held(self.leader(topic), topic)
         return _newest(self.before.held(broker, topic)) < _newest(leader)
 
@@ -74,7 +76,7 @@ class Judgement:
 
 
 def judge(told: Mapping[str, Any], start: Start) -> Judgement:
-    """told: the document of before-start."""
+    """Judge a start. told: the document of before-start."""
     rows: dict[str, list[Row]] = {}
     for row in told["partitions"]:
         rows.setdefault(row["topic"], []).append(row)
@@ -107,8 +109,8 @@ def _ended(told: Mapping[str, Any], refused: bool, start: Start) -> Iterator[str
 
 
 def _gone_untold(row: Row, start: Start) -> Records:
-    """What a directory lost that was to stay as it is, below where its log was to be cut. A start
-    that ends may have put it aside or taken it into use before."""
+    """Return what a directory lost that was to stay as it is, below where its log was to be cut. A
+    start that ends may have put it aside or taken it into use before."""
     path, topic = row["directory"], row["topic"]
     left = start.own_after.get(path, frozenset()) | start.after.held(start.broker, topic)
     gone = start.own.get(path, frozenset()).difference(left, *start.strays.get(topic, ()))
@@ -154,8 +156,9 @@ def _leader(topic: str, rows: Sequence[Row], start: Start) -> Iterator[str]:
 
 
 def _others(topic: str, rows: Sequence[Row], start: Start, scanned: bool) -> Iterator[str]:
-    """Of live brokers: what a dead one loses shows only once it is back. scanned: their disks were
-    read in their place, of which what an earlier election gave up counts for nothing."""
+    """Yield what was not told of live brokers: what a dead one loses shows only once it is back.
+    scanned: their disks were read in their place, of which what an earlier election gave up counts
+    for nothing."""
     foretold = {cut["broker"]: cut for row in rows for cut in row["cuts"]}
     for broker in sorted(start.before.live - {start.broker}):
         lost, cut = start.lost(broker, topic), foretold.get(broker)
@@ -189,7 +192,7 @@ def _of_replica(topic: str, row: Row, start: Start) -> Iterator[str]:
 
 
 def _kept(topic: str, row: Row, own: Records, start: Start) -> Iterator[str]:
-    """Of a replica in use: which records of its directory are left."""
+    """Yield what differs of a replica in use: which records of its directory are left."""
     gone = own - start.after.held(start.broker, topic)
     lost = _from(gone, start.log_start(start.broker, topic))
     if row["effect"] != "truncated":
@@ -203,7 +206,7 @@ def _kept(topic: str, row: Row, own: Records, start: Start) -> Iterator[str]:
 
 
 def _end(topic: str, row: Row, start: Start) -> Iterator[str]:
-    """By Kafka's own word."""
+    """Yield what differs of its end, by Kafka's own word."""
     end, leader = start.log_end(start.broker, topic), start.leader(topic)
     if row["effect"] in STAYS and end != row["log_end_offset"]:
         yield f"Kafka has its end at {end}"
@@ -217,7 +220,7 @@ def _end(topic: str, row: Row, start: Start) -> Iterator[str]:
 
 
 def _alone(row: Row) -> int:
-    """Where a replica ends before it has fetched anything."""
+    """Return where a replica ends before it has fetched anything."""
     if row["effect"] in ("begins_empty", "emptied"):
         return 0
     end: int = row["offset"] if row["effect"] == "truncated" else row["log_end_offset"]

@@ -38,7 +38,7 @@ class Seen:
         return self.records.get((broker, topic), frozenset())
 
     def at_rest(self) -> bool:
-        """Whether no live replica has to fetch or to cut anything any more."""
+        """Return whether no live replica has to fetch or to cut anything any more."""
         return all(
             view.offline or broker in view.isr or self._is_offline(broker, topic)
             for topic, view in self.partitions.items()
@@ -52,7 +52,7 @@ class Seen:
 
 
 def settled(cluster: KafkaCluster, topics: Collection[str]) -> Seen:
-    """The state of a cluster to which nobody writes, once nothing moves in it any more."""
+    """Return the state of a cluster to which nobody writes, once nothing moves in it any more."""
     until = time.monotonic() + _SETTLED
     last, since = _told(cluster, topics), time.monotonic()
     while time.monotonic() < until:
@@ -94,7 +94,8 @@ def _on_disks(cluster: KafkaCluster, topics: Collection[str]) -> Iterator[tuple[
 
 
 def checkpointed_log_starts(cluster: KafkaCluster, broker: int) -> dict[str, int]:
-    """The log starts that the broker has on its disk, by topic; none of a file that is damaged."""
+    """Return the log starts that the broker has on its disk, by topic; none of a file that is
+    damaged."""
     found: dict[str, int] = {}
     for root in cluster.log_dirs(broker):
         with suppress(OSError, ValueError):
@@ -105,7 +106,7 @@ def checkpointed_log_starts(cluster: KafkaCluster, broker: int) -> dict[str, int
 
 
 def put_aside(cluster: KafkaCluster, broker: int) -> dict[str, list[Records]]:
-    """What each `-stray` directory of the broker holds, by topic."""
+    """Return what each `-stray` directory of the broker holds, by topic."""
     strays: dict[str, list[Records]] = {}
     for root in filter(Path.is_dir, cluster.log_dirs(broker)):
         for path in root.iterdir():

@@ -17,7 +17,7 @@ TIMEOUT = 60.0
 
 
 def partitions_of(cluster: KafkaCluster, topic: str) -> dict[int, PartitionView]:
-    """The topic as the first live broker describes it."""
+    """Return the topic as the first live broker describes it."""
     return dict(cluster.view(cluster.live_brokers[0]).topics[topic])
 
 
@@ -36,7 +36,8 @@ def wait_until_led(
     orders: Mapping[int, tuple[int, ...]],
     timeout: float = TIMEOUT,
 ) -> None:
-    """Every live broker shows this leader, and this order of the replicas, of these partitions.
+    """Wait until every live broker shows this leader, and this order of the replicas, of these
+    partitions.
 
     Brokers hear of changes one after the other: what one of them shows, another may not yet.
     """
@@ -56,7 +57,7 @@ def wait_until_led(
 def leader_epochs(
     cluster: KafkaCluster, topic: str, partitions: Iterable[int]
 ) -> dict[int, int | None]:
-    """From the leaders themselves: each election would have raised them."""
+    """Return the epochs from the leaders themselves: each election would have raised them."""
     client = AdminClient(_settings(cluster), logger=SILENT)
     end = OffsetSpec.latest()  # type: ignore[no-untyped-call]
     latest = {Position(topic, number): end for number in partitions}
@@ -65,7 +66,7 @@ def leader_epochs(
 
 
 def reassignments(cluster: KafkaCluster) -> str:
-    """What kafka-reassign-partitions.sh lists."""
+    """Return what kafka-reassign-partitions.sh lists."""
     servers = ",".join(map(cluster.address, cluster.live_brokers))
     listed = cluster.script("kafka-reassign-partitions", "--bootstrap-server", servers, "--list")
     return listed.stdout.strip()
@@ -74,7 +75,8 @@ def reassignments(cluster: KafkaCluster) -> str:
 def records_of(
     cluster: KafkaCluster, topic: str, partitions: Iterable[int]
 ) -> dict[int, list[bytes]]:
-    """The values of all records by partition, each from its log start to its high watermark."""
+    """Return the values of all records by partition, each from its log start to its high
+    watermark."""
     read = read_records(cluster, [(topic, partition) for partition in partitions])
     return {partition: values for (_, partition), values in read.items()}
 
@@ -82,9 +84,9 @@ def records_of(
 def read_records(
     cluster: KafkaCluster, partitions: Iterable[tuple[str, int]]
 ) -> dict[tuple[str, int], list[bytes]]:
-    """The same by topic and partition.
+    """Return the values of all records by topic and partition.
 
-    One consumer for all: `records.consume_all` takes a second for each.
+    One consumer reads all: `records.consume_all` takes a second for each.
     """
     settings = _settings(cluster) | {
         "group.id": "tests",
@@ -102,7 +104,7 @@ def read_records(
 
 
 def _read(consumer: Consumer, found: dict[tuple[str, int], list[bytes]]) -> None:
-    """Until every partition has ended."""
+    """Read until every partition has ended."""
     deadline, left = Deadline.after(TIMEOUT), set(found)
     while left:
         if deadline.expired:

@@ -138,7 +138,7 @@ class Haunted:
 
 
 def _put_back(controller: Haunted, *seen: Described, written: bool = False) -> PutBack:
-    """written: the order may be there, by a request of this run."""
+    """Put orders back. written: the order may be there, by a request of this run."""
     found: list[PutBack] = []
     journal = SimpleNamespace(lines=[], count=lambda _: 0, note=lambda *_, **__: True)
 

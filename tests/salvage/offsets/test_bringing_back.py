@@ -28,7 +28,8 @@ SAVED = Saved("c", "d", (SavedPartition(TopicPartition("__consumer_offsets", 0),
 
 @pytest.fixture
 def cluster(monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
-    """Two groups had read 15 of 20 records, and nothing of that is committed."""
+    """Yield a cluster whose two groups had read 15 of 20 records, and nothing of that is
+    committed."""
     commits = [
         SavedCommit(group, TopicPartition(TOPIC, 0), LOST, 0, "", None, number)
         for number, group in enumerate((GROUP, OTHER))
@@ -49,7 +50,7 @@ def _bring_back(cluster: Cluster) -> tuple[int, Any, str]:
 
 
 def _while_it_is_asked(monkeypatch: pytest.MonkeyPatch, change: Callable[[], object]) -> None:
-    """As where the question is on the screen."""
+    """Make the change while the question is on the screen."""
 
     def consents(*_: object) -> bool:
         change()
@@ -65,7 +66,7 @@ def _commit(emulation: Emulation, group: str, offset: int) -> None:
 
 
 def _committed(cluster: Cluster) -> dict[str, int]:
-    """By group, for the topic that is there now."""
+    """Return what is committed by group, for the topic that is there now."""
     return cluster.look(
         lambda e: {
             group.id: each.offset
