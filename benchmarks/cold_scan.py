@@ -109,8 +109,7 @@ def _wall(line: list[str]) -> float:
 
 
 def _cold_in_turn(root: Path, works: dict[str, Callable[[], float]], runs: int) -> dict[str, float]:
-    """Return the median seconds of each. They run in turn, so that a slow moment of the machine
-    falls on all."""
+    """Return the median seconds of each, taken in turn, so that a slow moment falls on all."""
     found: dict[str, list[float]] = {name: [] for name in works}
     for _ in range(runs):
         for name, work in works.items():

@@ -166,8 +166,7 @@ def _on_a_copy(
 def watched(
     command: Sequence[str], address: str, topic: str, state_home: Path | None = None
 ) -> Run:
-    """Run the command, while a client at this broker sees when the last partition has its
-    leader."""
+    """Run the command, while a client sees when the last partition has its leader."""
     with watching(address, topic) as seen:
         cost = run(command, state_home=state_home)
         if cost.code:

@@ -39,8 +39,7 @@ def emulated(session_seconds: float, data_dir: Path) -> Iterator[Emulated]:
 
 @contextmanager
 def emulated_outage(data_dir: Path, partitions: int | None = None) -> Iterator[str]:
-    """Yield the bootstrap servers of an outage of so many partitions; None: of the one that is
-    there."""
+    """Yield the bootstrap servers of an outage; partitions None: of the one that is there."""
     made = () if partitions is None else (str(partitions),)
     with _running("outage_process", str(data_dir), *made) as cluster:
         yield ",".join(cluster.addresses[1:])

@@ -160,8 +160,7 @@ def _used(pids: Sequence[int]) -> Figures:
 
 
 def _cpu_seconds(pid: int) -> float:
-    """Return user and system time, fields 14 and 15 of proc(5); the second is the name in
-    brackets."""
+    """Return user and system time, fields 14 and 15 of proc(5); field 2 has brackets."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 

@@ -44,8 +44,7 @@ def script(name: str, *arguments: str) -> list[str]:
 
 
 def plain_environ() -> dict[str, str]:
-    """Return the environment without what changes how Python starts, which a user's shell has
-    not."""
+    """Return the environment without what changes how Python starts, as a user's is."""
     return {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
 
 
@@ -96,8 +95,7 @@ def built(root: Path = ROOT, kept_in: Path = KEPT_IN) -> Path:
 
 
 def digest(root: Path) -> str:
-    """Return a digest of the interpreter and every file that the wheel is made of, by name and
-    content."""
+    """Return a digest of the interpreter and every file of the wheel, by name and content."""
     hashed = hashlib.sha256(f"{sys.version} {sys.base_prefix}".encode())
     for file in _sources(root):
         content = file.read_bytes()

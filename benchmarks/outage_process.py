@@ -17,8 +17,7 @@ SETTINGS = Settings(session_timeout=600.0)
 
 
 def make(cluster: Cluster, partitions: int) -> None:
-    """Make an outage: broker 3 has two records of each partition, broker 2 one, and broker 1
-    three."""
+    """Make an outage: of each partition broker 3 has two records, 2 one, and 1 three."""
     topics = {
         f"topic-{number:03}": min(TOPIC_PARTITIONS, partitions - first)
         for number, first in enumerate(range(0, partitions, TOPIC_PARTITIONS))

@@ -70,8 +70,7 @@ def _rows(
 
 @contextmanager
 def _cluster(directory: Path, brokers: int, partitions: int) -> Iterator[subprocess.Popen[str]]:
-    """Yield a cluster; it is killed, for a stop in order would lead each partition elsewhere many
-    times."""
+    """Yield a cluster that is killed, for a stop in order would move leaders many times."""
     process = subprocess.Popen(
         script("rack_process", str(directory), str(brokers), str(partitions)),
         stdin=subprocess.PIPE,

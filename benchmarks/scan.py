@@ -202,14 +202,12 @@ def _dump_log(files: list[Path]) -> list[str]:
 
 
 def unread(command: list[str]) -> list[str]:
-    """Return the command with its output dropped: a line a batch costs it the printing, and no
-    disk."""
+    """Return the command with its output dropped, which costs it no disk."""
     return ["sh", "-c", 'exec "$@" > /dev/null', "sh", *command]
 
 
 def _at_once(commands: Iterable[list[str]]) -> list[str]:
-    """Return one command that runs all side by side without output, and fails where one of them
-    does."""
+    """Return one command that runs all side by side, silent, and fails where one does."""
     begun = "".join(f'{shlex.join(c)} > /dev/null & all="$all $!"; ' for c in commands)
     return ["sh", "-c", f"{begun}for each in $all; do wait $each || exit; done"]
 
@@ -250,8 +248,7 @@ def one_pread_each(segments: list[Path]) -> None:
 
 
 def write_large(root: Path, batch: int, segment: int) -> Iterator[Path]:
-    """Yield the segments, of `batch` bytes each batch, one record in it as far as its header
-    says."""
+    """Yield segments of batches of `batch` bytes, of one record as far as headers tell."""
     write_log_directory(root, 1, [])
     templates = [
         v2(0, 1, body=os.urandom(batch - len(v2(0, 1, body=b"")))) for _ in range(DIFFERENT_BATCHES)

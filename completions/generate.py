@@ -65,8 +65,7 @@ def _asking(top: Command, itself: str, other: str) -> str:
 
 
 def _bash_functions(prefix: str, function: str, called: Command, place: int) -> Iterator[str]:
-    """Yield the functions. `prefix` starts the helpers' names; `place`: of its subcommand among the
-    words."""
+    """Yield the functions. `prefix` starts helpers' names; `place`: of the subcommand's word."""
     others = {sub: f"{function}_{sub.replace('-', '_')}" for sub in called.subcommands}
     for sub, nested in called.subcommands.items():
         yield from _bash_functions(prefix, others[sub], nested, place + 1)

@@ -257,8 +257,7 @@ class GroupBeyond:
 
     @property
     def reset_to(self) -> int:
-        """Return the offset to set the group to; nothing that a share group is not done with lies
-        below it."""
+        """Return the offset to reset to; a share group is done with all that lies below it."""
         start = self.commit.share_done_to
         return self.resume if start is None else min(self.resume, start)
 

@@ -67,8 +67,7 @@ def in_blocks(path: Path, text: str) -> Iterator[CommandLine]:
 
 
 def _is_block(line: str, path: Path) -> bool:
-    """Return whether the line is in a block: in prose of Markdown one may begin with a program's
-    name."""
+    """Return whether the line is in a block: in prose a program's name may begin one, too."""
     return path.suffix != ".md" or line.startswith("    ")
 
 
@@ -98,8 +97,7 @@ def check(line: CommandLine) -> None:
 
 
 def _words(text: str) -> list[str]:
-    """Return the words of the one command, without what a shell does around it; a variable is its
-    default."""
+    """Return the command's words without what a shell does; a variable is its default."""
     # In a table of Markdown | is escaped.
     plain = re.sub(r"\$\{\w+:-([^}]*)\}", r"\1", text.replace("\\|", "|"))
     words = shlex.split(plain, comments=True)

@@ -17,8 +17,7 @@ ALTER, DESCRIBE, READ = "Cluster:ALTER", "Cluster:DESCRIBE", "Topic(*):READ"
 
 
 def only_not_known_electable(stderr: str) -> bool:
-    """Return True when nothing is said but that this user may not ask whether brokers could be
-    elected."""
+    """Return True when only the right to ask whom controllers elect is said to be missing."""
     said = stderr.splitlines()
     return bool(said) and all(line.endswith("grant Cluster:CREATE") for line in said)
 

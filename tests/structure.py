@@ -120,8 +120,7 @@ def longest_chain(graph: Graph) -> list[str]:
 
 
 def sizes(modules: Collection[Module]) -> dict[str, object]:
-    """Return the lines of modules and functions as median, 90th percentile and most; docstrings as
-    shares."""
+    """Return the lines of modules and functions as median, 90th percentile and most."""
     functions = [
         node
         for module in modules

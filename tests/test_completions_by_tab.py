@@ -41,8 +41,7 @@ def cluster() -> Iterator[str]:
 
 
 def _in_the_end(complete: Callable[[], T], expected: T) -> None:
-    """Check what comes in the end: a busy machine may not answer within the second that is
-    given."""
+    """Check what comes in the end: a busy machine may need more than the second given."""
     found: list[T] = []
 
     def again() -> bool:
@@ -63,8 +62,7 @@ def _needed(shell: str) -> None:
 
 @contextmanager
 def _shell(name: str, home: Path, programs: Path = BIN) -> Iterator[TypedShell]:
-    """Yield a shell with our completions as a package manager would install them; `home` is
-    empty."""
+    """Yield a shell with our completions as packages install them; `home` is empty."""
     _needed(name)
     env = {"HOME": str(home), "PATH": f"{programs}:{os.environ['PATH']}", "INPUTRC": "/dev/null"}
     if name == "bash":

@@ -21,8 +21,7 @@ COMPOSED = {"right_cluster_alter", "right_topic_describe", "right_topic_read"}
 
 
 def _codes(made: str, folder: Path) -> set[str]:
-    """Return the first argument of each call of `made`, in the folder: a text, or a name for
-    one."""
+    """Return the first argument of each call of `made` in the folder: a text, or its name."""
     return {code for path in folder.rglob("*.py") for code in _codes_of(made, path)}
 
 

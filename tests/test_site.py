@@ -20,8 +20,7 @@ TOO_WIDE = "document.scrollingElement.scrollWidth - document.scrollingElement.cl
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the site as `make docs` builds it: a warning, such as of a broken link, is an
-    error."""
+    """Return the site as `make docs` builds it: a warning, as of a broken link, is an error."""
     directory = tmp_path_factory.mktemp("site")
     command = ["--quiet", "--fail-on-warning", "--keep-going", str(DOCS), str(directory)]
     done = subprocess.run(

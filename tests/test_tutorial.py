@@ -42,8 +42,7 @@ def _commands(page: str) -> list[tuple[str, list[str]]]:
 
 
 def _compare(line: str, shown: list[str], printed: str) -> None:
-    """Check that each line that is shown comes, in this order; between two without [...] is
-    nothing."""
+    """Check that all shown lines come, in order; without [...] nothing is between two."""
     pattern = "".join(r"(?:.*\n)*?" if s == LEFT_OUT else re.escape(s) + r"\n" for s in shown)
     assert re.fullmatch(pattern, printed), f"{line}\n{printed}"
 

@@ -38,8 +38,7 @@ def left_open(hanging: Hanging) -> LeftOpen:
 
 
 def by_disks(hanging: Hanging, leader: ReplicaLog, disks: Mapping[int, DiskEnds]) -> Hanging:
-    """Return the transaction with the verdict of the disks, where they have one. disks: by
-    broker."""
+    """Return the transaction with the verdict of the disks, by broker, where they have one."""
     if not (proofs := dict(_proofs(hanging, leader, disks))):
         return hanging
     endings = set(proofs.values())

@@ -201,8 +201,7 @@ def _hidden(topics: Sequence[Topic], rights: frozenset[int]) -> list[str]:
 
 
 async def _not_shown(reader: Reader, topics: Sequence[Topic]) -> list[str]:
-    """Ask for Kafka's own topics by name. Without rights on them they are left out of the list of
-    all topics."""
+    """Ask for Kafka's own topics by name: without rights the list of all topics lacks them."""
     missing = {CONSUMER_OFFSETS, TRANSACTION_STATE} - {topic.name for topic in topics}
     asked = await reader.topics(sorted(missing)) if missing else []
     return [

@@ -83,8 +83,7 @@ class Aftercare:
             yield from row.hanging
 
     def endable(self) -> Iterator[Hanging]:
-        """Yield the hanging transactions that have a sure verdict, and a leader to write the
-        marker."""
+        """Yield the hanging transactions with a sure verdict and a leader for the marker."""
         for row in self.partitions:
             if not row.state.offline:
                 yield from (each for each in row.hanging if each.verdict.sure)

@@ -69,8 +69,7 @@ _OTHERS_MAY_LEAD = (
 
 
 def begun_empty(found: Verdict, disk: OwnDisk, state: PartitionState, known: Known) -> Verdict:
-    """Return the verdict on a replica that is empty after the start, with what that does to the
-    others."""
+    """Return the verdict on a replica that begins empty, and what that does to the others."""
     empty = empty_log(disk.broker)
     leader = None if state.offline else state.leader
     if known.led_unseen is not None:
@@ -102,8 +101,7 @@ def begun_empty(found: Verdict, disk: OwnDisk, state: PartitionState, known: Kno
 def not_sure(
     replica: OwnReplica, log: ReplicaLog, disk: OwnDisk, state: PartitionState, known: Known
 ) -> str | None:
-    """Return why whom the controller elects hangs on a log directory that was not given, or
-    None."""
+    """Return why whom the controller elects hangs on a directory not given, or None."""
     if not state.offline and state.leader != disk.broker:
         return None
     if (why := away(disk, replica.topic_partition)) is not None:

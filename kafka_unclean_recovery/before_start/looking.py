@@ -179,8 +179,7 @@ def _with_the_rest(
 
 
 def _runs(disk: OwnDisk, view: _View) -> bool:
-    """Return True for a broker that lives. One that shut down is fenced, and was heard of until
-    then."""
+    """Return True for a broker that lives; a fenced one that was heard of may have shut down."""
     fenced = disk.broker in view.cluster.fenced
     return not fenced and verdict(disk.broker, view.heard).life is Life.LIVES
 

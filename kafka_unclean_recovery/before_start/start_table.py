@@ -41,8 +41,7 @@ _CUTS = ", and cuts others"
 
 
 def render_before_start(found: BeforeStart) -> str:
-    """Return a table of the replicas, then a line for each unknown, then the totals, then the
-    commands."""
+    """Return a table of the replicas, a line for each unknown, the totals and the commands."""
     return page(
         table(_COLUMNS, list(map(_row, found.verdicts))),
         shown_lines(f"unknown: {one_line(sentence)}" for sentence in found.unknown),

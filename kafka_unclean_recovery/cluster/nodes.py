@@ -150,8 +150,7 @@ class Nodes:
         return None if known is None else known.unproven
 
     def throttled(self, broker: int) -> str | None:
-        """Return what this broker said of a client quota that is used up, None where it said
-        nothing."""
+        """Return what this broker said of a used-up client quota, None where nothing."""
         known = self._by_id.get(broker)
         return None if known is None else known.connection.throttled
 

@@ -248,8 +248,7 @@ class _Examination:
         return Answer(problem="; ".join(map(str, found)) or "there is nobody to ask")
 
     def _of_controller(self, question: Question[T]) -> Question[T]:
-        """Return a question that is put to the controller where the brokers of the cluster do not
-        pass it on."""
+        """Return a question for the controller, where brokers do not pass it on."""
 
         async def ask(connection: Connection, deadline: Deadline) -> T:
             address = await self._nodes.controller_address(connection, deadline)

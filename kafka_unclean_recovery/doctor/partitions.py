@@ -186,8 +186,7 @@ def _not_known(reason: str, to_do: str = _GRANT) -> Check:
 
 
 def _not_told(topics: list[str]) -> Check:
-    """Return the check for topics without this config. The broker answered, so no right is
-    missing."""
+    """Return the check for topics without this config: brokers answered, so rights are there."""
     what = f"the broker that was asked tells no {UNCLEAN} of topics {words.some(topics)}"
     to_do = "look at its own documentation: it may elect uncleanly by itself, or never"
     return Check("unclean_elections", Status.UNKNOWN, what, _RACE, to_do)

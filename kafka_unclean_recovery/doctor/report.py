@@ -17,8 +17,7 @@ _INDENT = " " * 9
 
 
 def render_text(diagnosis: Diagnosis) -> str:
-    """Return each check with what is so, and where that is not well, why it matters and what to
-    do."""
+    """Return each check with what is so, and where that is not well, why and what to do."""
     lines = [line for check in diagnosis.checks for line in _lines(check)]
     return shown_lines([*lines, "", _summary(diagnosis)]) + "\n"
 

@@ -110,8 +110,7 @@ def _on_topics(
     tried: Iterable[Mapping[TopicPartition, int]],
     why: str,
 ) -> Check:
-    """Return the check of a right on topics, of which one partition each was tried on a broker that
-    hosts it."""
+    """Return the check of a right on topics, tried on one partition of each where it lies."""
     codes = {tp.topic: code for answers in tried for tp, code in answers.items()}
     refused = sorted(t for t, code in codes.items() if code == Errors.TOPIC_AUTHORIZATION_FAILED)
     code, named = f"right_topic_{right.lower()}", f"Topic:{right}"

@@ -18,8 +18,7 @@ def some(names: Iterable[object]) -> str:
 
 
 def brokers(ids: Iterable[int]) -> str:
-    """Return "broker 1" or "brokers 1, 2", with all of them, because each may have to be looked
-    after."""
+    """Return "broker 1" or "brokers 1, 2", with all: each may have to be looked after."""
     return brokers_text(sorted(ids))
 
 

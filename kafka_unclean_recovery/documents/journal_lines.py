@@ -201,8 +201,7 @@ def half_done(lines: Sequence[Mapping[str, Any]]) -> bool:
 
 
 def elected(lines: Iterable[Mapping[str, Any]]) -> frozenset[TopicPartition]:
-    """Return the partitions whose election was begun. Whoever elected it, each may have a new
-    leader."""
+    """Return the partitions whose election was begun, and which may have a new leader."""
     return frozenset(
         TopicPartition(p["topic"], p["partition"])
         for line in lines

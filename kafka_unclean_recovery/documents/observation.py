@@ -46,8 +46,7 @@ class ObservedBrokerJson(Entry, frozen=True):
 
     @property
     def up(self) -> bool:
-        """Return True when it lives, by its own answer or by what others tell, and is not
-        fenced."""
+        """Return True when it lives, by its own or others' word, and is not fenced."""
         return not self.fenced and (self.silent is None or self.heard is not None)
 
 

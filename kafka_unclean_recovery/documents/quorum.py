@@ -243,14 +243,12 @@ KIND = "quorum-plan"
 
 
 def is_quorum_plan(text: str, source: str) -> bool:
-    """Return True when the text calls itself a quorum plan. Raises InputError for what is no JSON
-    object."""
+    """Return True when the text calls itself a quorum plan. Raises InputError."""
     return load_object(text, source).get("kind") == KIND
 
 
 def read_quorum_plan(text: str, source: str) -> QuorumPlanJson:
-    """Read a plan that `quorum plan --plan-output-file` wrote. Raises InputError, which names
-    `source`."""
+    """Read a plan of `quorum plan`. Raises InputError, which names `source`."""
     give = "give a file that `quorum plan --plan-output-file` wrote"
     document = load_kind(text, source, KIND, give, "use the version of this tool that wrote it")
     plan = decode(document, QuorumPlanJson, Place(source))

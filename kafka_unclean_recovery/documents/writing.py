@@ -45,8 +45,7 @@ def partitions_by_chunk(
 
 
 def plan_digest(document: Mapping[str, object]) -> str:
-    """Return "sha256:" and the hex digest of `document` without its "digest", in its canonical
-    form."""
+    """Return "sha256:" and the hex digest of `document` in canonical form without "digest"."""
     rest = {key: value for key, value in document.items() if key != "digest"}
     return _digest(hashlib.sha256(canonical_json(rest).encode("ascii")))
 

@@ -85,8 +85,7 @@ class Cluster:
         return [each.path for each in self._running_core.broker(broker).directories]
 
     def kill(self, broker: int) -> None:
-        """Kill the broker (SIGKILL). This unclean shutdown leaves everything that was written on
-        the disk."""
+        """Kill the broker (SIGKILL), uncleanly: all that was written stays on the disk."""
         self._call(self._running_core.kill(broker))
 
     def power_off(self, broker: int) -> None:

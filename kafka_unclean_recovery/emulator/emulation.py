@@ -284,8 +284,7 @@ class Emulation:
         self.happen(ev.SessionExpired(broker))
 
     def unregister(self, broker: Broker) -> None:
-        """Take a broker that is down out of the registrations. Raises ValueError when it is not
-        among them."""
+        """Unregister a broker that is down. Raises ValueError when it is not registered."""
         self._heard.pop(broker.id, None)
         self.fetched.pop(broker.id, None)
         response = self.happen(ev.UnregisterBroker(broker.id))

@@ -80,8 +80,7 @@ class Links:
         self._settle()
 
     async def lead_astray(self, broker: int, to: int) -> None:
-        """Let the address that a broker advertises lead to another, or NOWHERE; its own ends
-        that."""
+        """Let a broker's advertised address lead to another, or NOWHERE; its own ends that."""
         for each in {broker, to} - {NOWHERE}:
             self._emulation.broker(each)
         if broker == to:

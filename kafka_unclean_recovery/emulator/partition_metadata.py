@@ -36,8 +36,7 @@ def partition_fields(
 def offline_replicas(
     state: State, topic: Topic, number: int, unlisted: Collection[int] = ()
 ) -> Ids:
-    """Return the replicas on brokers that are fenced, unknown or unlisted, or in a directory that
-    failed."""
+    """Return replicas on brokers that are fenced, unknown or unlisted, or on failed disks."""
     partition = topic.partitions[number]
     places = zip(partition.replicas, partition.directories, strict=True)
     return tuple(

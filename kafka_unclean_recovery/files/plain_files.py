@@ -18,8 +18,7 @@ _WITHIN = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 
 
 def open_plain(path: Path) -> BinaryIO:
-    """Open a plain file, to which a link may lead. Raises OSError, whose strerror says why it is
-    none."""
+    """Open a plain file, or a link to one. Raises OSError, whose strerror says what it is."""
     # Opening must not wait: a FIFO may never get a writer.
     return _plain(os.open(path, _WITHIN & ~os.O_NOFOLLOW), path)
 

@@ -38,8 +38,7 @@ def _why_not_ours(path: Path) -> str | None:
 
 
 def private(path: str, flags: int) -> int:
-    """Open a file; one that is made has mode 0600. It is for open(..., opener=private). Raises
-    OSError."""
+    """Open a file, of mode 0600 if it is made: for open(..., opener=private). Raises OSError."""
     return os.open(path, flags | os.O_CLOEXEC, 0o600)
 
 

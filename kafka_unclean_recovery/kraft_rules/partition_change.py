@@ -215,8 +215,7 @@ def _in_hash_order(ids: Ids, more: Ids) -> Ids:
 def _elect(
     partition: PartitionRegistration, target: Target, proposal: Proposal, rules: Rules
 ) -> Elected:
-    """Elect by KIP-966, "Leader election" and, while unclean recovery is not shipped, "Delivery
-    plan"."""
+    """Elect by KIP-966, "Leader election", and "Delivery plan" without unclean recovery."""
     if proposal.designated is not None:
         return Elected(proposal.designated, unclean=True)
     electable = target.isr or target.elr

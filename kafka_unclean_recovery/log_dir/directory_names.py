@@ -49,8 +49,7 @@ class PartitionDirectory:
 
     @property
     def is_cluster_metadata(self) -> bool:
-        """Return True for the log of KRaft's controllers, which is no topic that can be
-        recovered."""
+        """Return True for KRaft's metadata log, which is no topic to recover."""
         return self.topic_partition.topic == CLUSTER_METADATA_TOPIC
 
 

@@ -135,8 +135,7 @@ def _odd(entry: Entry) -> Iterator[str]:
 
 
 def _indexed(folder: Folder, segment: Segment, transactions: Mapping[int, str]) -> bool:
-    """Return False where a broker recovers the segment for its transaction index. Raises
-    EndsBroker."""
+    """Return False where a broker recovers it for its transaction index. Raises EndsBroker."""
     name = transactions.get(segment.base_offset)
     if name is None:
         return True
@@ -161,16 +160,14 @@ def with_swaps(files: ReplicaFiles, end_of: Callable[[Segment], int]) -> tuple[S
 
 
 def _replaced(files: ReplicaFiles, end_of: Callable[[Segment], int]) -> tuple[int, int]:
-    """Return the offsets between which a broker deletes every file that begins there; end
-    exclusive."""
+    """Return offsets, end exclusive: a broker deletes each file that begins between them."""
     if not files.swaps:
         return 0, 0
     return files.swaps[0].base_offset, max(map(end_of, files.swaps))
 
 
 def kept_snapshots(files: ReplicaFiles, end_of: Callable[[Segment], int]) -> list[int]:
-    """Return the offsets of the producer snapshots once the .swap files have been taken into
-    use."""
+    """Return the offsets of the producer snapshots once .swap files are taken into use."""
     first, end = _replaced(files, end_of)
     return [offset for offset in files.snapshots if not first <= offset < end]
 

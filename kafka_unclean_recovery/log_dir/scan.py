@@ -297,8 +297,7 @@ def loaded_replicas(
 
 
 def topic_ids_of_copies(directories: Sequence[LogDirectory]) -> dict[str, str | None]:
-    """Return the topic id of each copy, by its directory; None where it has none, or none that can
-    be read."""
+    """Return the topic id of each copy, by its directory; None where it can't be told."""
     found: dict[str, str | None] = {}
     for directory, name in copies(directories):
         where = str(directory.location / name)

@@ -157,8 +157,7 @@ def _search(
 
 
 def _nobodys(inside: Sequence[Entry]) -> str | None:
-    """Return why the broker of this log directory, or replica's directory, can't be told, or
-    None."""
+    """Return why the broker of this log directory, or replica, can't be told, or None."""
     names = {entry.name for entry in inside}
     if META_PROPERTIES in names:
         return f"{META_PROPERTIES} is no plain file (a symlink is never followed)"

@@ -104,8 +104,7 @@ def _without_copy(
 
 
 def _log_size(place: Place) -> int:
-    """Return the size of the log in bytes: the longest is read first, and others are mostly its
-    beginning."""
+    """Return the log's size in bytes: the longest is read first, of which others are a part."""
     try:
         with metadata_files(place) as files:
             return sum(file.size for _, file in segments_of(files))

@@ -108,8 +108,7 @@ async def _ask(
     deadline: Deadline,
     is_to_be: tuple[str, int] | None = None,
 ) -> _Told | str:
-    """Return what the broker tells, or why it does not. is_to_be: the cluster and the id that it
-    must have."""
+    """Return what the broker tells, or why not. is_to_be: the cluster and id that it must have."""
     try:
         async with await Connection.open(*address, config, deadline) as connection:
             if is_to_be is not None:

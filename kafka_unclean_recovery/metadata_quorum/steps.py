@@ -61,8 +61,7 @@ def _survivors(compared: Copies, wishes: Wishes) -> set[int]:
 
 
 def _joining(survivors: Sequence[int], address: str) -> Iterator[str]:
-    """Yield the step that makes living controllers voters again: the log names the new one
-    alone."""
+    """Yield the step that makes living controllers voters again, for the log names only one."""
     if survivors:
         yield (
             f"controllers {survivors} live, follow the new one, and do not vote any more: on the"

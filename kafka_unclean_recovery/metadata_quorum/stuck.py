@@ -20,8 +20,7 @@ def stuck_voters(compared: Copies) -> tuple[str, ...]:
 
 
 def _other_directories(compared: Copies) -> Iterator[str]:
-    """Yield findings on directories by the best copy and by the node's own, which may know other
-    voters."""
+    """Yield findings on directories, by the best copy and by what the node itself knows."""
     newest = compared.best.voters if compared.best else ()
     for copy in compared.copies:
         if copy.owner is not None:

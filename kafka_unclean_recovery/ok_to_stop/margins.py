@@ -110,8 +110,7 @@ def quorum_margin(observation: ObservationJson, state: QuorumState) -> QuorumMar
 
 
 def unknown(last: MarginJson, observed_at: str, why: str, failed_looks: int) -> MarginJson:
-    """Return the margin where a look told nothing: what was so at the last one need not be so any
-    more."""
+    """Return the margin where a look told nothing: the last one may not hold any more."""
     return MarginJson(
         cluster_id=last.cluster_id,
         observed_at=observed_at,

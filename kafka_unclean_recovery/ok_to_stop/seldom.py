@@ -95,8 +95,7 @@ async def _hidden(
     visible: frozenset[str],
     kept: Seldom,
 ) -> Hidden:
-    """Ask over connections of their own: these answers are large, so a quota holds them back
-    first."""
+    """Ask over connections of their own: a quota holds back such large answers first."""
     if kept.hidden.whole and kept.asked.issuperset(broker.id for broker in live):
         return kept.hidden
     found = await answered(hidden_topics(nodes, reader, live, visible))

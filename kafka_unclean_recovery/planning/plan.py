@@ -93,8 +93,7 @@ def plan_partition(
 
 
 def _checked(state: PartitionState, replica_logs: Iterable[ReplicaLog]) -> tuple[ReplicaLog, ...]:
-    """Return the logs in assignment order, one for each replica; an unseen replica gets a log with
-    a problem."""
+    """Return a log for each replica, in assignment order; an unseen one's has a problem."""
     if not state.offline:
         raise ValueError(f"{state.topic_partition} has a leader: nothing to plan")
     by_broker: dict[int, ReplicaLog] = {}

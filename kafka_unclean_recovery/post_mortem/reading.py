@@ -158,8 +158,7 @@ class _Tale:
         self.timeline.add(line.event, line.at_ms, read)
 
     def elections(self) -> list[Election]:
-        """Return the elections that count. One that was never begun counts only as the last of its
-        partition."""
+        """Return those that count; one never begun counts only as its partition's last."""
         return [
             election
             for elections in self.found.values()

@@ -85,8 +85,7 @@ class Election:
 
     @property
     def elected_leader(self) -> int | None:
-        """Return the leader whose election counts for the losses, as in the report of the run; None
-        for nobody."""
+        """Return the leader who counts for losses, as in the run's report; None for nobody."""
         if self.outcome is None:
             return None
         online = self.after is not None and self.after.leader not in (None, NO_LEADER)
@@ -116,8 +115,7 @@ class Election:
 
     @property
     def groups(self) -> tuple[AffectedGroup, ...]:
-        """Return the groups known before the election that read something which the elected leader
-        lacks."""
+        """Return groups known before the election that read what the elected leader lacks."""
         return tuple(
             AffectedGroup(
                 self.topic_partition,
@@ -138,8 +136,7 @@ class Election:
 
 
 def lossless(elections: Iterable[Election]) -> frozenset[TopicPartition]:
-    """Return the partitions whose elections, where they were begun, are all known to have lost
-    nothing."""
+    """Return the partitions of which all begun elections are known to have lost nothing."""
     begun = [each for each in elections if each.begun_at_ms is not None]
     losing = {each.topic_partition for each in begun if each.loss != Loss(0, 0)}
     return frozenset(each.topic_partition for each in begun) - losing
@@ -260,8 +257,7 @@ class PostMortem:
 
     @property
     def groups(self) -> tuple[AffectedGroup, ...]:
-        """Return the groups as aftercare saw them last, or else as they were known before
-        electing."""
+        """Return the groups as aftercare saw them last, or as they were before electing."""
         if self.care is not None:
             return self.care.groups
         return tuple(group for election in self.elections for group in election.groups)

@@ -50,8 +50,7 @@ class Gathering:
         why_late: Callable[[int], str | None] = lambda _: None,
         seen: SeenLogs | None = None,
     ) -> None:
-        """Take `why_late`, which returns what is known of why a broker is late, None for
-        nothing."""
+        """Take `why_late`, which returns why a broker is late as far as it is known."""
         self._seen: SeenLogs = {} if seen is None else seen
         self._source = source
         self._deadline = deadline

@@ -110,8 +110,7 @@ class FencedBrokers:
 
 
 def _unread(broker: int, error: ConnectionFailed) -> ReplicaLog | None:
-    """Return what is known of each log of a fenced broker that told none; None for one that is
-    down."""
+    """Return what is known of a fenced broker's log that was not told; None for a broker down."""
     if error.is_authentication:
         return ReplicaLog(broker, live=True, problem=str(error))
     if not error.taken:

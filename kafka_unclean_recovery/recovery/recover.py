@@ -300,8 +300,7 @@ def _settle(rows: Rows, choose: Choice, terms: Terms) -> Rows:
 
 
 async def _consent(power: Power, cluster: Cluster, rows: Rows) -> tuple[Rows, tuple[str, ...]]:
-    """Return (the rows after consent and after saving; sentences about records that are lost
-    unsaved)."""
+    """Return (the rows after consent and saving; sentences about records lost unsaved)."""
     plans = at(rows, Stage.PLANNED)
     if not plans:
         return rows, ()

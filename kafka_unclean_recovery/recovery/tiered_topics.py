@@ -42,8 +42,7 @@ async def tiered_topics(reader: Reader, topics: Sequence[str]) -> Mapping[str, s
 
 
 def not_read(topics: Iterable[str], why: str) -> Mapping[str, str]:
-    """Return, for topics that could not be asked for, that each may have records in remote
-    storage."""
+    """Return for topics that were not told of that each may have records in remote storage."""
     return {name: _may_be(why) for name in topics}
 
 

@@ -91,8 +91,7 @@ def parts_around(replicas: Iterable[str], report: Report) -> Iterator[str]:
 
 
 def render_replicas(report: Report) -> str:
-    """Return the part on replicas: what each holds and would lose, and the findings to weigh before
-    electing."""
+    """Return the part on replicas: what each holds and would lose, and all findings."""
     return "".join(paged(_replica_table(report), map(shown, _findings(report))))
 
 

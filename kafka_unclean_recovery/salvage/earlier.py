@@ -30,8 +30,7 @@ class Earlier:
     problems: Sequence[str] = ()
 
     def spared(self, replicas: Iterable[Replica]) -> Iterator[Replica]:
-        """Yield the settled ones among these replicas, each in the very directory that was
-        scanned."""
+        """Yield the settled ones of these replicas, each in the same directory as scanned."""
         scanned = {_which(row.replica): row.replica for row in self.settled}
         for replica in replicas:
             known = scanned.get(_which(replica))
@@ -39,8 +38,7 @@ class Earlier:
                 yield replica
 
     def missing(self, replicas: Iterable[Replica]) -> Iterator[Salvaged]:
-        """Yield the rows of `left` that are not among these replicas; each says that it was not
-        read."""
+        """Yield the rows of `left` that are not among these replicas, as not read."""
         found = {_which(replica) for replica in replicas}
         for row in self.left:
             if _which(row.replica) not in found:

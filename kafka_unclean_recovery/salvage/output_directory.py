@@ -45,8 +45,7 @@ def new_directory(path: Path) -> Iterator[Path]:
 
 
 def move_into(scratch: Path, building: Path) -> None:
-    """Move each file to the same place below `building`, replacing a file that is there. Raises
-    OSError."""
+    """Move each file to the same place below `building`, and replace others. Raises OSError."""
     for file in sorted(path for path in scratch.rglob("*") if path.is_file()):
         place = building / file.relative_to(scratch)
         make_private_directory(place.parent)

@@ -60,8 +60,7 @@ def lost_under(replica: ReplicaLog, leader: ReplicaLog) -> Lost:
 
 
 def _minus(replica: EpochLineage, leader: EpochLineage) -> Iterator[EpochSpan]:
-    """Yield the spans of `replica` whose (leader epoch, offset) pairs are not among those of
-    `leader`."""
+    """Yield the spans of `replica` whose (leader epoch, offset) pairs `leader` lacks."""
     held = {span.epoch: span for span in leader}
     for span in replica:
         same = held.get(span.epoch, EpochSpan(span.epoch, span.end_offset, span.end_offset))

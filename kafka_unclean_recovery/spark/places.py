@@ -25,8 +25,7 @@ def location_of(root: str, store: Mapping[str, str]) -> Location:
 
 
 def address_of(place: Location) -> str:
-    """Return the address as plain Unicode, as tables and JSON need it; names of files need not be
-    Unicode."""
+    """Return the address as plain Unicode, as tables and JSON need it; file names may not be."""
     assert isinstance(place, LocalLocation | location.StoreLocation)
     return location.address_of(place)
 
@@ -52,6 +51,5 @@ def _machine() -> str:
 
 
 def spark_path(path: Path) -> str:
-    """Return a path of this machine as Spark takes it: on the local file system, and not as a
-    pattern."""
+    """Return a local path as Spark takes it: on the local file system, and no pattern."""
     return "file:" + re.sub(r"([\\{}\[\]*?])", r"\\\1", str(path))

@@ -136,8 +136,7 @@ def _cancel(spark: SparkSession, tag: str) -> None:
 
 @contextmanager
 def _status(spark: SparkSession) -> Iterator[Callable[[], Iterable[tuple[int, int]]]]:
-    """Yield a function that returns (tasks, tasks that are done) of each stage that runs, as Spark
-    tells."""
+    """Yield a function that returns (tasks, tasks done) of each running stage."""
     if not is_connect(spark):
         yield _classic_status(spark)
         return

@@ -129,8 +129,7 @@ def _choose_python(master: str | None, conf: Mapping[str, str]) -> None:
 
 
 def is_elsewhere(spark: SparkSession) -> bool:
-    """Return whether executors may be without this package: on other machines, or of another Python
-    here."""
+    """Return whether executors may lack this package: on other machines, or another Python."""
     if is_connect(spark) or not _is_local(spark.conf.get("spark.master", None)):
         return True
     return not _is_ours(shutil.which(spark.sparkContext.pythonExec))

@@ -186,8 +186,7 @@ def _inside(below: Mapping[str, Listing], name: str) -> dict[str, Listing]:
 
 
 def _fetch(file: Any, name: str) -> Fetch:
-    """Return a Fetch of a file. It asks again for a body that came short, which is never the end of
-    a file."""
+    """Return a Fetch of a file, which asks again for a body that came short."""
 
     def fetch(position: int, length: int) -> bytes:
         for _ in range(_TRIES):

@@ -96,8 +96,7 @@ class Currency:
 
     @property
     def held_against_controllers(self) -> bool:
-        """Return True while what is read counts only if its broker has what the controllers had
-        committed."""
+        """Return True while a read counts only with all that controllers committed."""
         return self._sources is not None and self._held_against_controllers
 
     def vouch(self) -> None:

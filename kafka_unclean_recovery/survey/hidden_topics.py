@@ -42,8 +42,7 @@ class Hidden:
 async def hidden_topics(
     nodes: Nodes, reader: Reader, brokers: Sequence[Broker], visible: AbstractSet[str]
 ) -> Hidden:
-    """Return the topics on these brokers' disks that are not in `visible`. Raises the exceptions of
-    `reader`."""
+    """Return topics on these disks that are not in `visible`. Raises as `reader` does."""
     problems: dict[str, None] = {}
     silent: dict[int, str] = {}
     refused: list[str] = []

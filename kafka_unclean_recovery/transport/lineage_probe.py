@@ -146,8 +146,7 @@ class LineageProbe:
 
     @property
     def epochs(self) -> EpochLineage | None:
-        """Return the lineage once `ask` is None; None when the lineage or the log start could not
-        be read."""
+        """Return the lineage once `ask` is None; None where it or its start is unknown."""
         unknown = self.problem is not None or self.ask is not None
         if unknown or self.log_start_offset is None:
             return None

@@ -81,7 +81,6 @@ async def noted(
 
 
 async def settle(controller: Controller, journal: Journal, reason: str) -> None:
-    """Wait until no request that was given up can still be carried out, and note that. Raises
-    Unsure."""
+    """Wait until no given-up request can still be carried out, and note it. Raises Unsure."""
     await controller.settle(reason)
     journal.note("settled")

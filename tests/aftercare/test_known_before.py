@@ -27,8 +27,7 @@ COMMITTED = HELD + 7
 
 @pytest.fixture
 def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
-    """Yield a cluster whose broker 1 died with 20 records of orders-0, of which 4, the only
-    survivor, has ten."""
+    """Yield a cluster: 1 died with 20 records of orders-0, of which the only survivor has ten."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     with Cluster(Options(settings=Settings(session_timeout=600.0))) as cluster:
         cluster.create_topic(TOPIC, assignment=[(DEAD, SURVIVOR)])

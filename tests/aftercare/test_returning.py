@@ -17,8 +17,7 @@ HELD, MORE = 10, 5
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Cluster]:
-    """Yield a cluster: broker 2 leads with 10 records and 3 new ones; the disk of 1, which is dead,
-    has 15."""
+    """Yield a cluster: broker 2 leads with 10 records and 3 new ones; the disk of 1 has 15."""
     with Cluster(Options(brokers=2)) as cluster:
         cluster.create_topic("orders", assignment=[[1, 2]])
         cluster.produce("orders", 0, HELD)

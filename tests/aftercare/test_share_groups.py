@@ -27,8 +27,7 @@ GROUP = "workers"
 
 @pytest.fixture
 def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
-    """Yield a cluster: broker 1 leads with 20 records of orders-0, of which 4, which is dead, has
-    ten."""
+    """Yield a cluster: broker 1 leads with 20 records of orders-0; 4, which is dead, has ten."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     with Cluster(Options(settings=Settings(session_timeout=600.0))) as cluster:
         cluster.create_topic(TOPIC, assignment=[(DEAD, SURVIVOR)])

@@ -34,8 +34,7 @@ _QUOTA = "consumer_byte_rate"
 
 
 def inject(tapped: TappedCluster, run: Watched | None, told: Scenario, spare: str) -> None:
-    """Make the fault happen. run: who gets signals. `spare` is the topic for whatever happens to a
-    topic as a whole."""
+    """Make the fault happen. run: who gets signals. `spare`: for what happens to a whole topic."""
     if told.fault in _BY_LINK:
         _BY_LINK[told.fault](tapped, told)
     elif told.fault in _BY_NODE:
@@ -168,8 +167,7 @@ def _delete(tapped: TappedCluster, topic: str) -> None:
 
 
 def _remake(tapped: TappedCluster, topic: str) -> None:
-    """Make the topic anew with other replicas, so that it shows when somebody writes the old
-    ones."""
+    """Make the topic anew with other replicas: it shows when somebody writes the old ones."""
     _delete(tapped, topic)
     made = NewTopic(topic, 1, replica_assignment=[list(REMADE)])
     _ask_admin(

@@ -215,8 +215,7 @@ def _remade(story: Story, partition: Partition, now: PartitionView) -> Iterator[
 
 
 def _unnoticed(story: Story, partition: Partition) -> Iterator[str]:
-    """Yield leaders by Kafka or by somebody else that are called a success, and lack what a broker
-    had told."""
+    """Yield leaders by others that are called a success, and lack what a broker had told."""
     row, told = story.first.rows.get(partition), story.scenario
     by_others = any(_is_spare(story, partition, f) for f in (Fault.ELECT, Fault.UNCLEAN_CONFIG))
     if not by_others or row is None or not _happy(row) or not told.moment.planned:

@@ -187,8 +187,7 @@ def _start(
 
 
 def _settled(story: Callable[[], Story]) -> Story:
-    """Return the story once nothing is wrong in it, or the time is up: brokers may not know all
-    yet."""
+    """Return the story once nothing is wrong in it, or the time is up: brokers may be behind."""
     last = story()
     deadline = Deadline.after(SETTLING)
     while violations(last) and not deadline.expired:

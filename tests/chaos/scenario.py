@@ -32,8 +32,7 @@ class Moment(StrEnum):
 
     @property
     def begun(self) -> bool:
-        """Return True when the last look before the election is over, and the journal announces
-        it."""
+        """Return True when the last look is over, and the journal announces the election."""
         return self.planned and self is not Moment.PROMPT
 
 

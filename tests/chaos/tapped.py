@@ -88,8 +88,7 @@ class TappedCluster:
 
     @property
     def bootstrap_servers(self) -> str:
-        """Return addresses through the taps; brokers tell a client that comes this way no
-        others."""
+        """Return addresses through the taps; brokers tell who comes this way no others."""
         return ",".join(tap.address for tap in self.clients.values())
 
     def watch(self, *gates: Gate) -> None:

@@ -29,8 +29,7 @@ _ITS_METADATA = f"version: 0\ntopic_id: {kafka_uuid(TOPIC_ID)}"
 def log_directory(
     path: Path, broker: int, replicas: Mapping[str, int], cluster: str | None = "c1"
 ) -> Path:
-    """Write a log directory. `replicas`: the log end offset of each, by the name of its
-    directory."""
+    """Write a log directory. `replicas`: the log end offset of each, by its directory's name."""
     path.mkdir(parents=True)
     # Only version 0 may leave the cluster out.
     known = f"version=1\nnode.id={broker}\ncluster.id={cluster}\n"

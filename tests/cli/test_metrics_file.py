@@ -24,8 +24,7 @@ FLAGS = ("--metrics-file", "run.prom")
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Cluster]:
-    """Yield a cluster: of orders-0 only a stale replica lives; the dead may hold more. spare-0 has
-    its leader."""
+    """Yield a cluster: of orders-0 only a stale replica lives; spare-0 has its leader."""
     with Cluster(Options(brokers=3)) as made:
         made.create_topic("orders", assignment=[(1, 2)])
         made.create_topic("spare", assignment=[(3,)])

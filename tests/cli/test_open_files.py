@@ -30,8 +30,7 @@ def _state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def outage() -> Iterator[Cluster]:
-    """Yield an outage in which each of many brokers hosts a replica of an offline partition, and is
-    to be asked."""
+    """Yield an outage: each of many brokers hosts an offline replica, and is to be asked."""
     with Cluster(Options(brokers=BROKERS)) as cluster:
         replicas = range(1, BROKERS + 1)
         cluster.create_topic("orders", assignment=[replicas], configs={"min.insync.replicas": "1"})

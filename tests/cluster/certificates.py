@@ -83,8 +83,7 @@ def issue(
 def server_context(
     identity: Identity, clients: Identity | None = None, version: ssl.TLSVersion | None = None
 ) -> ssl.SSLContext:
-    """Return a listener's side; `clients` is the authority of the client certificates it
-    demands."""
+    """Return a listener's side; `clients` issued the client certificates that it demands."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     if version is not None:
         context.maximum_version = version

@@ -114,8 +114,7 @@ async def listening(behaviour: Behaviour, tls: ssl.SSLContext | None = None) -> 
 
 @contextlib.contextmanager
 def refusing_handshakes(tls: ssl.SSLContext) -> Iterator[int]:
-    """Yield the port of a node whose TLS fails, saying why: asyncio's servers never send the
-    alert."""
+    """Yield the port of a node whose TLS fails with an alert, which asyncio's never send."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         thread = threading.Thread(target=_refuse_one_handshake, args=(server, tls))
         thread.start()

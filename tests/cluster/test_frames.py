@@ -145,8 +145,7 @@ def test_a_large_answer_that_is_in_order_is_read() -> None:
 
 
 def _metadata(topics: int, partitions: int) -> bytes:
-    """Return an answer of version 12 about so many topics of so many partitions on three brokers
-    each."""
+    """Return an answer of version 12 about topics of so many partitions on three brokers."""
     partition = {
         "error_code": 0,
         "leader_id": 1,

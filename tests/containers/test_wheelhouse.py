@@ -60,8 +60,7 @@ def brought(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _installation() -> str:
-    """Return what docs/air-gapped.md has the reader type on the host, for the Python of these
-    wheels."""
+    """Return what docs/air-gapped.md has one type on the host, for the Python of the wheels."""
     text = (ROOT / "docs" / "air-gapped.md").read_text()
     (block,) = re.findall(r"(?m)^    sha256sum --check wheelhouse.*\n(?:    .*\n)+", text)
     return re.sub(r"-cp\d+-\w+\.tar", "-*.tar", block)

@@ -41,8 +41,7 @@ def topics(*partitions: PartitionState) -> Answer[tuple[Topic, ...]]:
 def quorum(
     voters: dict[int, int | None], observers: dict[int, int | None], *, tells_times: bool = True
 ) -> Answer[QuorumAnswer]:
-    """Return a quorum led by controller 100. The numbers tell how many ms ago each id fetched, None
-    for never."""
+    """Return a quorum led by 100; each id fetched so many ms ago, None for never."""
     found = Quorum(100, 50, _fetchers(voters), _fetchers(observers), tells_times)
     return Answer(QuorumAnswer(found, ClockOffset(20, 5)))
 

@@ -66,8 +66,7 @@ class Held:
 
 
 def torment(frame_count: int, seed: int, seconds: float = float("inf")) -> Result:
-    """Send as many frames, or as fit into the seconds. Raises AssertionError for whatever is
-    wrong."""
+    """Send as many frames, or as fit into the seconds. Raises AssertionError."""
     chance = random.Random(seed)
     options = Options(brokers=3, release="kip-966", dialect=Dialect.KIP_966)
     with _no_complaint() as complaints, Cluster(options) as cluster:
@@ -152,8 +151,7 @@ def _no_complaint() -> Iterator[list[str]]:
 
 
 def check_sanity(cluster: Cluster) -> None:
-    """Check that a record goes in and comes out, and that every broker answers. What others made is
-    deleted."""
+    """Delete what others made, and check that a record goes in and comes out."""
     for address in _addresses(cluster):
         with Wire(*address) as wire:
             assert wire.ask(ApiVersionsRequest(), 3).error_code == 0

@@ -130,8 +130,7 @@ def cluster(security: Security, **more: Any) -> Cluster:
 
 
 def make_outage(running: Cluster, connection: str | Mapping[str, str]) -> None:
-    """Make an outage: broker 1 led and is dead; broker 2 is back and holds `NUMBERS`, but is not in
-    the ISR."""
+    """Make an outage: broker 1 is dead; 2 is back with `NUMBERS`, but is not in the ISR."""
     create_topic(connection, TOPIC, [[1, 2]], {"min.insync.replicas": "1"})
     produce_many(connection, TOPIC, {0: NUMBERS})
     lose(running, 2)

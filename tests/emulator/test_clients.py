@@ -145,8 +145,7 @@ def test_the_members_of_a_group_share_the_partitions_and_inherit_them(
         pool = stack.enter_context(ThreadPoolExecutor())
 
         def assigned() -> list[int]:
-            """Return what is assigned after a poll of all at the same time: each waits for the
-            others to join."""
+            """Return what is assigned; all poll at once, for each waits for the others."""
             list(pool.map(poll, members))
             return [len(member.assignment()) for member in members]
 

@@ -38,8 +38,7 @@ MINE, THEIRS = "mine", "theirs"
 def _answer(
     request: Any, version: int, values: Mapping[str, Any], echo: Any, *rights: str
 ) -> Fields:
-    """Return what is answered where the API answers `echo(request)`; it must be a message of its
-    kind."""
+    """Return what is answered where the API answers `echo(request)`, a message of its kind."""
 
     async def api(_: Context, asked: Any) -> Fields:
         found: Fields = echo(asked)

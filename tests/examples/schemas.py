@@ -78,8 +78,7 @@ def _strimzi(document: Any) -> Iterator[str]:
 
 
 def _closed(schema: Any) -> Any:
-    """Return the schema in which a field that is not named is an error: Kubernetes would drop
-    it."""
+    """Return the schema with unnamed fields as errors: Kubernetes would drop them."""
     if isinstance(schema, list):
         return [_closed(each) for each in schema]
     if not isinstance(schema, dict):

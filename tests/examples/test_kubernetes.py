@@ -104,8 +104,7 @@ def papers(tmp_path: Path) -> Papers:
 
 @pytest.fixture
 def outage(papers: Papers) -> Iterator[Cluster]:
-    """Yield an outage: orders-0 has no leader; logins by SCRAM, the rights are those of the
-    user."""
+    """Yield an outage: orders-0 has no leader; logins are by SCRAM, with the user's rights."""
     (user,) = (each for each in _documents(STRIMZI) if "acls" in str(each))
     rights = [
         f"{acl['resource']['type'].title()}{_name(acl['resource'])}:{operation.upper()}"

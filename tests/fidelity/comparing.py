@@ -81,8 +81,7 @@ def first_difference(events: Iterable[ev.Event], real: Real, ours: Ours) -> Diff
 
 
 def related(events: Sequence[ev.Event], difference: Difference) -> list[ev.Event]:
-    """Return the events that can matter to a partition that differs: all but those of other
-    topics."""
+    """Return the events that can matter to a partition that differs: none of other topics."""
     differing = {
         topic
         for topic, _ in difference.states[0].partitions

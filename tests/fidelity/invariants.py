@@ -37,8 +37,7 @@ def _min_isr(topic: str, configs: Mapping[tuple[int, str], Mapping[str, str]]) -
 
 
 def _elr_was_stale(was: PartitionView | None, after: ClusterState, min_isr: int) -> bool:
-    """Return True when ELR is off, or a min ISR that was lowered while it was is about to be
-    seen."""
+    """Return True when ELR is off, or a min ISR that was lowered meanwhile will be seen."""
     left = was is not None and was.elr and (not was.isr or len(was.isr) >= min_isr)
     return not after.elr_version or bool(left)
 

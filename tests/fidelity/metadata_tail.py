@@ -66,8 +66,7 @@ class MetadataTail:
 
 
 def whole_batches(written: bytes) -> int:
-    """Return the bytes up to the end of the last batch that is all there; a batch is 12 and
-    `length`."""
+    """Return how many bytes the whole batches have; a batch is 12 and `length`."""
     end = 0
     while len(written) - end >= 12:
         length = 12 + int.from_bytes(written[end + 8 : end + 12], "big")

@@ -20,8 +20,7 @@ class OurSide:
         self._state = State(RELEASES[version], end_offset, cluster_configs=configs)
 
     def happen(self, event: ev.Event) -> ev.AnyResponse:
-        """Let the event happen. Epochs and offsets are the real one's: as long as both write alike,
-        they are ours."""
+        """Let it happen, with the real one's epochs and offsets: both write alike so far."""
         try:
             response = step(self._state, event)
         except ControllerFault:

@@ -32,8 +32,7 @@ UNCLEAN = ev.UNKNOWN_BROKER_EPOCH
 
 
 def register(chance: Random, image: MetadataImage) -> ev.Event | None:
-    """Register a broker that is not registered; as it was unregistered before, -2 is a clean
-    shutdown."""
+    """Register a broker that was unregistered before, so that -2 is a clean shutdown."""
     gone = [broker for broker in BROKERS if broker not in image.brokers]
     return _registration(chance, chance.choice(gone)) if gone else None
 

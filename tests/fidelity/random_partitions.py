@@ -69,8 +69,7 @@ def _alteration(chance: Random, image: MetadataImage, place: Place) -> ev.AlterP
 
 
 def _new_isr(chance: Random, image: MetadataImage, now: PartitionRegistration) -> Sequence[int]:
-    """Return an ISR shrunk by one, grown by one, everyone who is there, or any that holds the
-    leader."""
+    """Return an ISR shrunk or grown by one, everyone there, or any that holds the leader."""
     there = [broker for broker in now.replicas if active(image, broker)]
     others = [broker for broker in now.isr if broker != now.leader]
     missing = [broker for broker in there if broker not in now.isr]

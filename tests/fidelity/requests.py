@@ -263,8 +263,7 @@ def _elected(response: Any) -> ev.ElectLeadersResponse:
 
 
 def _sent_as(fields: Any, message: Any, version: int, read: Any) -> Sending:
-    """Return how it is sent. `fields` takes the event and the context, `read` the decoded
-    answer."""
+    """Return how it is sent. `fields` takes event and context, `read` the decoded answer."""
     return lambda event, context: build(message, fields(event, context)), version, read
 
 

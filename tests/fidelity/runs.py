@@ -63,8 +63,7 @@ def repeated(version: str, events: Sequence[ev.Event]) -> Difference | None:
 
 
 def shortest(version: str, run: Run, say: Callable[[str], None]) -> Run:
-    """Return the run that is left when no event can be left out any more; `say` hears of
-    progress."""
+    """Return the run of which no event can be left out any more; `say` hears of progress."""
     found = run
 
     def still_differs(events: Sequence[ev.Event]) -> bool:

@@ -117,8 +117,7 @@ def answer(response: ev.AnyResponse) -> str:
 
 
 def show(state: State) -> list[str]:
-    """Return a line for each partition: leader, leader epoch/partition epoch, and whatever is not
-    empty."""
+    """Return a line for each partition: leader, both epochs, and whatever is not empty."""
     return [
         f"{topic.name}-{number} {show_partition(partition)}"
         + show_recovery(state, TopicIdPartition(topic.topic_id, number))

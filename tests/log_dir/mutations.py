@@ -314,8 +314,7 @@ def _follows_on(content: bytes, segment: Segment) -> bool:
 
 
 def _first_is_hidden(batch: bytes) -> bool:
-    """Return True for a compressed message of an old format: its offset is that of the last one in
-    it."""
+    """Return True for a compressed message of an old format: it tells only its last offset."""
     return batch[16] != _V2 and batch[17] & 7 != 0
 
 

@@ -134,8 +134,7 @@ def _message(offset: int) -> bytes:
 
 
 def upgraded_log() -> Log:
-    """Return a log of message format 1 up to offset 60, format 2 and leader epochs from there
-    on."""
+    """Return a log of message format 1 up to offset 60, then format 2 and leader epochs."""
     old = Segment(0, tuple(_message(at) for at in range(60)))
     return Log("upgraded", (old, *plain_log().segments[1:]), ((0, 60), *_EPOCHS[1:]))
 

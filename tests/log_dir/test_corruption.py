@@ -164,8 +164,7 @@ def seen(row: ReplicaLog, intact: ReplicaLog) -> Seen:
 
 
 def can_be_seen(log: Log, mutation: Mutation) -> bool:
-    """Return False where the log's own files say nothing against the damage; no peer could,
-    either."""
+    """Return False where nothing in the log's own files contradicts the damage, nor any peer."""
     unseen = (log_is_unchanged, passes_for_compaction, hides_a_gap, moves_the_end_unseen)
     return not any(known(log, mutation) for known in unseen)
 
@@ -256,8 +255,7 @@ def test_no_seeded_damage_has_a_replica_designated_or_a_scan_fail(
 
 
 def reads(log: Log, mutation: Mutation, recovery_point: int | None) -> bool:
-    """Return whether a broker, and so a scan like its own recovery, looks at every damaged
-    segment."""
+    """Return whether a broker, and a scan like its recovery, looks at each damaged segment."""
     first = 0 if recovery_point is None else recovery_point
     damaged = [s.base_offset for s in log.segments if s.name in mutation.files]
     return all(base >= first for base in damaged)

@@ -90,8 +90,7 @@ sys.exit(code)
 
 
 def looks(root: Path) -> dict[Path, tuple[int, ...]]:
-    """Return all that a scan could change of anything in the tree: size, times, kind, link
-    count."""
+    """Return all that a scan could change in the tree: size, times, kind, link count."""
     return {path: _look(path) for path in (root, *root.rglob("*"))}
 
 
@@ -102,8 +101,7 @@ def _look(path: Path) -> tuple[int, ...]:
 
 @pytest.fixture
 def disk(tmp_path: Path) -> Path:
-    """Return a log directory of broker 1 with a sound replica, good-0, beside whatever a test
-    adds."""
+    """Return a log directory of broker 1 with a sound replica, good-0, to add to."""
     return log_directory(tmp_path / "disk", 1, {"good-0": 5})
 
 

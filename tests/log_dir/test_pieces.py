@@ -107,8 +107,7 @@ def windows(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def wrong_index(log: Log, random: Random) -> Files:
-    """Return an offset index that names any position, a right one mostly, with an offset that fits
-    or nearly does."""
+    """Return an offset index of any positions, mostly right ones, whose offsets nearly fit."""
     segment = random.choice(log.segments)
     entries = []
     for position, batch in zip(segment.positions, segment.batches, strict=False):
@@ -371,8 +370,7 @@ def test_an_index_of_the_worst_kind_gives_few_pieces_soon() -> None:
 
 @st.composite
 def rising_runs(draw: st.DrawFn) -> list[Run]:
-    """Return runs as walks give them: offsets rise, with and without gaps; with and without first
-    offsets."""
+    """Return runs as walks give them: offsets rise, with or without gaps and first offsets."""
     runs: list[Run] = []
     at = draw(st.integers(0, 3))
     for _ in range(draw(st.integers(0, 12))):

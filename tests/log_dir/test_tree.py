@@ -21,8 +21,7 @@ LOGS = (disks.plain_log(), disks.compacted_log(), disks.upgraded_log())
 
 @pytest.fixture
 def disk(tmp_path: Path) -> Path:
-    """Return two brokers' disks, two levels down; a segment of the second is cut short, another is
-    none."""
+    """Return two brokers' disks; a segment of the second is cut short, another is none."""
     root = tmp_path / "disks"
     one, two = (
         disks.write_log_directory(root / "site" / f"broker-{broker}", broker, LOGS)

@@ -58,8 +58,7 @@ class Damage(Enum):
 
 
 def copies_of(logs: Mapping[int, Path], target: Path) -> dict[int, Path]:
-    """Return the metadata directories of these nodes with their meta.properties, without
-    indexes."""
+    """Return the nodes' metadata directories with their meta.properties, without indexes."""
     made = {}
     for node, metadata in logs.items():
         made[node] = target / f"node-{node}"
@@ -72,8 +71,7 @@ def copies_of(logs: Mapping[int, Path], target: Path) -> dict[int, Path]:
 def damaged(
     whole: Mapping[int, Path], target: Path, chance: random.Random
 ) -> tuple[set[Damage], list[int]]:
-    """Write one to all copies, each damaged or not. Return what was done, and whose are not
-    there."""
+    """Copy some nodes, each damaged or not. Return what was done, and whose are not there."""
     nodes = sorted(chance.sample(sorted(whole), chance.randint(1, len(whole))))
     done = set()
     for node in nodes:

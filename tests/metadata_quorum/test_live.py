@@ -24,8 +24,7 @@ BEHIND, NEWER = 1, 2
 
 @pytest.fixture
 def cluster() -> Iterator[Cluster]:
-    """Yield a cluster: broker 1 has read no metadata since broker 3 led; broker 2 has, and
-    leads."""
+    """Yield a cluster: broker 1 has read no metadata since 3 led; broker 2 has, and leads."""
     with Cluster(Options(brokers=3)) as cluster:
         cluster.create_topic("orders", assignment=[[3, NEWER]])
         cluster.lag_metadata(BEHIND, STOPPED)

@@ -161,8 +161,7 @@ def test_killed_at_any_step_it_is_absent_or_right(tmp_path: Path, dynamic: bool)
 
 
 def _killed_at(step: int, found: QuorumPlanJson, home: Path) -> bool:
-    """Seed in a process of its own, and return whether it was killed at that touch of the file
-    system."""
+    """Seed in a process of its own, and return whether it was killed at that file event."""
     child = os.fork()
     if child == 0:
         left = step

@@ -126,8 +126,7 @@ def troubles() -> Iterator[dict[Means, Trouble]]:
 
 @pytest.fixture
 def troubled(means: Means, troubles: dict[Means, Trouble]) -> Trouble:
-    """Return the outage that tests of trouble share: take partitions of it, leave brokers 3 and 4
-    up."""
+    """Return the outage shared by tests of trouble: take partitions, leave 3 and 4 up."""
     if means in troubles:
         troubles[means].heal()
         if troubles[means].used_up:

@@ -35,8 +35,7 @@ FAILURES = [
 
 @pytest.fixture
 def cluster() -> Iterator[Cluster]:
-    """Yield a cluster: broker 1 is dead; broker 3 holds more than broker 2, which an order puts
-    first."""
+    """Yield a cluster: broker 1 is dead; 3 holds more than 2, which an order puts first."""
     with Cluster(Options(brokers=3, settings=Settings(session_timeout=60.0))) as running:
         running.create_topic("orders", assignment=[[1, 2, 3]])
         running.produce("orders", 0, 10)

@@ -24,8 +24,7 @@ LONGER, SHORTER = 3, 4
 
 @pytest.fixture
 def only_its_end_is_known(troubled: Trouble) -> Iterator[Trouble]:
-    """Yield the outage while broker 3 tells where its logs end, and not which leader epochs are in
-    them."""
+    """Yield the outage while broker 3 tells where its logs end, and no leader epochs."""
     cluster = cast(EmulatedCluster, troubled.cluster)
     cluster.running.intercept("Fetch", Fail(KAFKA_STORAGE_ERROR), broker=LONGER, times=1000)
     yield troubled

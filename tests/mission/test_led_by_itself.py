@@ -255,8 +255,7 @@ def test_a_run_that_waited_for_it_is_no_success(
 
 
 def _aftercare_is_not_over(cluster: Cluster, commands: Commands, home: Path) -> None:
-    """Check that aftercare goes on when all are in the ISR again: only the journal knows that
-    records are lost."""
+    """Check that only the journal tells aftercare that records are lost: all are in sync."""
     for topic in (*OF_1, *OF_4):
         _all_in_sync(cluster, topic)
     asked = (RECOVERY, "aftercare", *_live(cluster, 2), "--format", "json")

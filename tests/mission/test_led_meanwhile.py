@@ -27,8 +27,7 @@ def means(request: pytest.FixtureRequest) -> Means:
 
 @pytest.fixture
 def cluster(means: Means) -> Iterator[Cluster]:
-    """Yield a cluster: of LED broker 3 has 20 records and 1, the last leader, 30. Broker 2, dead,
-    led HELD."""
+    """Yield a cluster: of LED 3 has 20 records and 1, the last leader, 30. 2, dead, led HELD."""
     options = replace(means.options(ONE), settings=Settings(session_timeout=60.0))
     with Cluster(options) as running:
         for topic, replicas in ((LED, (1, 3, 4)), (HELD, (2, 3, 4))):

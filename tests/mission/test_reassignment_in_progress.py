@@ -161,8 +161,7 @@ def test_a_partition_that_is_not_named_is_left_alone(pending: Cluster) -> None:
 
 @pytest.fixture(params=["4.4.0", "4.3.1"])
 def beside(request: pytest.FixtureRequest) -> Iterator[Cluster]:
-    """Yield the reassignment of `pending` with a replica on broker 5, too, behind those of 3 and
-    4."""
+    """Yield the reassignment of `pending` with a replica on broker 5, behind those of 3 and 4."""
     with _outage(request.param, (1, WORSE, MUTE, BETTER)) as cluster:
         yield cluster
 

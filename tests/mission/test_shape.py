@@ -56,8 +56,7 @@ def outage(partitions: int) -> Iterator[Cluster]:
 
 
 def _proves_who_answers(request: Any) -> bool:
-    """Return whether it is the request by which each new connection asks its broker for a config,
-    before Kafka 4.4."""
+    """Return whether it asks a broker for its config, as connections do before Kafka 4.4."""
     return any(each.resource_type == BROKER for each in getattr(request, "resources", ()))
 
 
@@ -104,8 +103,7 @@ def test_offline_partitions_are_not_picked_out_of_a_view_anew_for_each_of_them(
 
 
 def _described_between_waves(partitions: int) -> list[int]:
-    """Return how many partitions each answer tells of, from the first election of a run in waves of
-    one to the last."""
+    """Return how many partitions each answer has from the first to the last election."""
     elections = 0
     sizes: list[int] = []
 

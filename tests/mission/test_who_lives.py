@@ -233,8 +233,7 @@ def without_better(outage: Cluster) -> Cluster:
 def while_the_journal_is_written(
     monkeypatch: pytest.MonkeyPatch,
 ) -> Iterator[Callable[[Callable[[], object]], None]]:
-    """Yield what lets something happen while the disk of the journal takes its time over what is to
-    be elected."""
+    """Yield what lets something happen while the journal writes what is to be elected."""
     handlers = {number: signal.getsignal(number) for number in stopping_signals()}
 
     def happens(act: Callable[[], object]) -> None:

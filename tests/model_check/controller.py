@@ -109,8 +109,7 @@ def heartbeat(broker: int) -> ev.Event:
 
 @cache
 def last_heartbeat(broker: int) -> ev.Event:
-    """Return the heartbeat of a broker that shuts down and does not wait for others to lead in its
-    place."""
+    """Return the heartbeat of a broker that shuts down without waiting for new leaders."""
     return ev.Heartbeat(broker, _BROKER_EPOCH, _END_OFFSET, want_fence=True, want_shut_down=True)
 
 
@@ -130,8 +129,7 @@ class Basis:
 
 @cache
 def propose_isr(broker: int, basis: Basis, isr: tuple[tuple[int, int], ...]) -> ev.Event:
-    """Propose an ISR. `isr`: each member and by which broker epoch it is asked for (NEWEST, STALE,
-    UNCHECKED)."""
+    """Propose an ISR of members and how their broker epochs are (NEWEST, STALE, UNCHECKED)."""
     epochs = {NEWEST: _BROKER_EPOCH, STALE: _BROKER_EPOCH - 1, UNCHECKED: ev.UNKNOWN_BROKER_EPOCH}
     return ev.AlterPartition(
         broker,

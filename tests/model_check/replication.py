@@ -82,8 +82,7 @@ def fetched(state: State, leader_place: int, place: int, min_isr: int) -> State:
 
 
 def asked_for_more(state: State, leader_place: int, place: int, min_isr: int) -> State:
-    """Return the state after the half of a fetch that the leader knows of; the answer may yet be
-    lost."""
+    """Return the state after a fetch as the leader knows it; the answer may yet be lost."""
     leader = _noted(state.brokers[leader_place], place, len(state.brokers[place].log))
     return _advanced(state, leader_place, leader, min_isr)
 
@@ -95,8 +94,7 @@ def _noted(leader: Broker, place: int, end_offset: int) -> Broker:
 
 
 def asked(state: State, place: int, isr: Iterable[int]) -> State:
-    """Return the state once the leader has asked for this ISR, nobody being none, and does not know
-    what came of it."""
+    """Return the state once the leader asked for this ISR, and does not know what came of it."""
     leader = state.brokers[place]
     assert leader.leading is not None
     peers = tuple(
@@ -158,8 +156,7 @@ def _advanced(state: State, place: int, leader: Broker, min_isr: int) -> State:
 
 
 def reincarnated(state: State, place: int) -> State:
-    """Return the state in which what leaders know of this broker is of an incarnation that is
-    registered no more."""
+    """Return the state in which leaders know only an earlier incarnation of this broker."""
     return state._replace(brokers=tuple(_forgetting(state.brokers, place)))
 
 

@@ -55,8 +55,7 @@ def explore(
     invariants: Mapping[str, Invariant] = INVARIANTS,
     most_states: int = 10_000_000,
 ) -> Explored:
-    """Explore the states, up to the first invariant that does not hold, or `most_states` of
-    them."""
+    """Explore up to the first invariant that does not hold, or to `most_states` states."""
     search = _Search(Controller(configuration.release, configuration.min_isr), configuration.bounds)
     for reached in search.states(configuration.start, configuration.disturbances):
         if broken := _first_broken(reached, configuration.min_isr, invariants):

@@ -131,8 +131,7 @@ def _reordered(brokers: tuple[Broker, ...], order: tuple[int, ...]) -> tuple[Bro
 
 
 def _without_vain_followers(state: State) -> State:
-    """Return the state in which nobody follows by an epoch in which nobody leads, or is going
-    to."""
+    """Return the state in which nobody follows by an epoch in which nobody ever leads."""
     brokers, leader_epoch, committed = state
     epochs = {broker.leader_epoch for broker in brokers if broker.leading is not None}
     epochs |= {NOBODY, NOTHING_HEARD}

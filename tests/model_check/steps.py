@@ -149,8 +149,7 @@ def _leads(
 
 
 def _follows(follower: Broker, leader: Broker) -> bool:
-    """Return whether the leader answers: it does so for fetches of its own leader epoch only
-    (KIP-320)."""
+    """Return whether the leader answers: only fetches of its own leader epoch (KIP-320)."""
     return (
         follower.process == UP
         and follower.leading is None

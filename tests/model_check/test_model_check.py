@@ -500,8 +500,7 @@ TOLERATED = ((3, 2, 1), (5, 3, 2), (6, 4, 3))
 def _only_crashes(
     replicas: int, min_isr: int, overlapping: int, disturbances: int | None
 ) -> Configuration:
-    """Return a configuration in which a record is committed in an ISR of min ISR, and the other
-    replicas lag."""
+    """Return a configuration: records are committed in an ISR of min ISR, the others lag."""
     bounds = Bounds(1, overlapping, 0, frozenset({Fault.CRASH}))
     return Configuration(KAFKA_4_3_1, min_isr, initial(replicas, min_isr, 1), disturbances, bounds)
 

@@ -95,8 +95,7 @@ def judge(work: Path, seconds: float, job: Job) -> tuple[Job, str]:
 
 
 def passes_unchanged(work: Path, seconds: float, modules: Sequence[str]) -> bool:
-    """Return whether the tests pass on the code as it is: what fails by itself kills every
-    mutant."""
+    """Return whether the tests pass unchanged: what fails by itself kills every mutant."""
     given = {test: None for name in modules for test in (*HELD[name].quick, *HELD[name].slow)}
     tests = {test.split()[0]: None for test in given}
     ended = _ended(_run(_tree(work), list(tests)), time.monotonic() + seconds * len(tests))
@@ -118,8 +117,7 @@ def _ended(child: int, by: float) -> int | None:
 
 
 def _run(tree: Path, tests: Sequence[str]) -> int:
-    """Start a child that runs these tests in the tree, and return its process id, which is that of
-    its group."""
+    """Start a child that runs these tests, and return its process id, which is its group's."""
     child = os.fork()
     if child:
         return child

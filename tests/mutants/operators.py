@@ -38,8 +38,7 @@ class Mutant:
 
 
 def mutants(source: bytes, functions: frozenset[str] = frozenset()) -> list[Mutant]:
-    """Return the mutants of the bodies of these functions, or of all and of what classes have as
-    defaults."""
+    """Return the mutants of these functions, or of all and of the defaults in classes."""
     starts = [0]
     for line in source.splitlines(keepends=True):
         starts.append(starts[-1] + len(line))
@@ -67,8 +66,7 @@ def _roots(module: ast.Module, functions: frozenset[str]) -> Iterator[ast.AST]:
 
 
 def _nodes(node: ast.AST) -> Iterator[ast.expr | ast.stmt]:
-    """Yield the nodes without annotations, texts, and functions in it, which are roots of their
-    own."""
+    """Yield the nodes without annotations, texts and functions, which are their own roots."""
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.JoinedStr):
         return
     if isinstance(node, ast.expr | ast.stmt):

@@ -58,8 +58,7 @@ def _keep(stamps: Stamps, commit: str, part: Part, ended: Ended) -> None:
 
 
 def _summary(parts: Sequence[Part], done: Mapping[str, Ended], passed: Mapping[str, Stamp]) -> str:
-    """Return a row for each part, with how its last line begins, and how many tests passed, now or
-    before."""
+    """Return a row for each part: how its last line begins, and how many tests passed."""
     rows, tests, seconds = [], 0, 0.0
     for part in parts:
         ended = done.get(part.name) or passed.get(part.name)

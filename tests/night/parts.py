@@ -104,8 +104,7 @@ PARTS = (
 def chosen(
     parts: Sequence[Part], named: Collection[str], passed: Collection[str], *, again: bool
 ) -> list[Part]:
-    """Return those to run now: the named ones whatever they did before; else all that did not pass
-    yet, or all again."""
+    """Return the parts to run: the named ones, else those that did not pass yet, or all again."""
     if named:
         return [part for part in parts if part.name in named]
     return [part for part in parts if again or part.name not in passed]

@@ -37,8 +37,7 @@ class Stamps:
         return {path.stem: Stamp(**json.loads(path.read_text())) for path in files}
 
     def keep(self, commit: str, part: str, stamp: Stamp) -> bool:
-        """Keep the stamp, and return whether it was kept: the tree has to be now what it was when
-        the part began."""
+        """Keep the stamp if the tree is what it was at the part's begin; return whether it is."""
         if self.commit() != commit:
             return False
         directory = self.kept / commit

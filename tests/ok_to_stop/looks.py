@@ -8,7 +8,6 @@ from kafka_unclean_recovery.ok_to_stop.margins import document, margins, quorum_
 
 
 def looked(seen: ObservationJson, before: ObservationJson | None = None) -> MarginJson:
-    """Return what is told of it while the quorum leads; before: what was seen at the look
-    before."""
+    """Return what is told while the quorum leads; before: what was seen at the look before."""
     known = None if before is None else margins(before)
     return document(seen, margins(seen), known, quorum_margin(seen, "up"))

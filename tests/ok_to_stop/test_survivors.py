@@ -61,8 +61,7 @@ def _best(
     no_read: str = "",
     fenced: str | None = None,
 ) -> Survivors:
-    """Return the best survivors. fenced: where broker 3 is to be asked, None where it is not
-    listed."""
+    """Return the best survivors. fenced: where broker 3 is asked, None if it is not listed."""
     fenced_at = {} if fenced is None else {3: Broker(3, fenced, 1, fenced=True)}
     cluster = Cluster("c", BROKERS, tuple(fenced_at), lists_fenced=True, fenced_at=fenced_at)
     asking = survivors(_Source(logs), cluster, [state], {no_read}, Deadline.after(1))

@@ -45,8 +45,7 @@ BETTER = _seen(_log(3, (0, 0, 1500)))
 
 
 def _short(leader: ReplicaLog, *seen: SeenLog) -> Shortfall | None:
-    """Return the shortfall by the leader's answers: it knows its own epoch before it writes in
-    it."""
+    """Return the shortfall by a leader that knows its own epoch before it writes in it."""
     spans = leader.epochs or ()
     if not spans or spans[-1].epoch != LED:
         end = leader.log_end_offset or 0

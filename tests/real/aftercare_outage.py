@@ -103,8 +103,7 @@ def begin_anew(cluster: KafkaCluster, partition: int) -> Producer:
 
 
 def read_committed(cluster: KafkaCluster, partitions: Iterable[int]) -> dict[int, list[bytes]]:
-    """Return the values that a consumer gets; where a transaction is open it takes that for the
-    end."""
+    """Return the values that a consumer gets; an open transaction it takes for the end."""
     settings = {
         **cluster.connection(),
         **QUIETLY,

@@ -23,8 +23,7 @@ class Root:
     path: Path
 
     def command(self, *words: str, mounts: Sequence[str] = ()) -> list[str]:
-        """Return the command. Mounts end with the process: they are made in a namespace of its
-        own."""
+        """Return the command, in a namespace of its own: mounts end with the process."""
         made = [f"mount -t proc none {self.path}/proc", *mounts]
         line = shlex.join(["chroot", str(self.path), *words])
         return ["unshare", "--mount", "sh", "-ec", "\n".join([*made, f"exec {line}"])]

@@ -245,8 +245,7 @@ class KafkaCluster:
         self._wait_for_views(lambda view: wanted <= view.brokers, timeout, f"{wanted} unfenced")
 
     def wait_until_fenced(self, brokers: Iterable[int], timeout: float = FENCE_TIMEOUT) -> None:
-        """Wait until every live broker has heard that these are gone; without one, the controllers
-        say so."""
+        """Wait until live brokers know that these are gone; else controllers say so."""
         gone = frozenset(brokers)
         if not self.live_brokers:
             wait_until(
@@ -267,8 +266,7 @@ class KafkaCluster:
         condition: Callable[[PartitionView], bool],
         timeout: float = FENCE_TIMEOUT,
     ) -> None:
-        """Wait until every live broker describes every partition of the topic as `condition`
-        wants."""
+        """Wait until live brokers describe all partitions as `condition` wants."""
 
         def holds(view: ClusterView) -> bool:
             partitions = view.topics.get(topic, {})

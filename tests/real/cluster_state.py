@@ -89,8 +89,7 @@ def state_of_cluster(cluster: KafkaCluster, broker: int) -> ClusterState:
 
 
 def records(cluster: KafkaCluster, state: ClusterState) -> dict[tuple[str, int], list[bytes]]:
-    """Return every record of every partition, read side by side: a consumer waits more than it
-    reads."""
+    """Return every record of every partition, read side by side: consumers mostly wait."""
     wanted = [(topic, number) for topic, found in state.partitions.items() for number in found]
     with ThreadPoolExecutor() as pool:
         found = pool.map(lambda which: consume_all(cluster.connection(), *which), wanted)

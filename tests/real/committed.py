@@ -27,8 +27,7 @@ from tests.real.saved import COMMITTED, Saved
 
 
 def committed() -> tuple[Saved, ...]:
-    """Return those in the repository, on the newest release but for the stale tail, which each run
-    tries on all."""
+    """Return those of the newest release, and the stale tail of all, which each run tries."""
     outages = (
         last_replica_standing(NEWEST),
         last_replica_standing(NEWEST, 2),

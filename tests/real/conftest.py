@@ -56,8 +56,7 @@ def shared_clusters(
 
 @pytest.hookimpl(trylast=True)
 def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
-    """End clusters that tests shared with their file; where the next one's share some, too, all but
-    the newest."""
+    """End shared clusters with their file, but the newest if the next file shares some."""
     clusters = item.config.stash.get(SHARED, None)
     if clusters and (nextitem is None or nextitem.path != item.path):
         clusters.keep(int("shared_clusters" in getattr(nextitem, "fixturenames", ())))
@@ -77,8 +76,7 @@ def restored(tmp_path: Path) -> Iterator[Callable[[Outage], KafkaCluster]]:
 
 @pytest.fixture(params=AND_THE_OLDEST)
 def troubled(shared_clusters: SharedClusters, request: pytest.FixtureRequest) -> Trouble:
-    """Return the outage that tests of trouble share: take partitions of it, leave brokers 3 and 4
-    up."""
+    """Return the outage shared by tests of trouble: take partitions, leave 3 and 4 up."""
     return with_partitions_left(shared_clusters, trouble(request.param))
 
 

@@ -44,8 +44,7 @@ def records(file: MetadataFile) -> Iterator[Any]:
 
 
 def ours(path: Path, theirs: list[Dumped]) -> Iterator[Dumped]:
-    """Yield the records as far as that version of kafka-dump-log says anything of control
-    records."""
+    """Yield our records as far as this kafka-dump-log tells of control records."""
     file = MetadataFile.of(path.name, path.read_bytes())
     offsets = [b.base_offset + n for b in read_batches(file) for n in range(b.count)]
     for offset, record, said in zip(offsets, records(file), theirs, strict=True):

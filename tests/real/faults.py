@@ -40,8 +40,7 @@ QUICKLY = 2.0
 
 
 def trouble(version: str = ONE) -> Outage:
-    """Return `last_replica_standing` with 72 partitions of few records, and topics to lose and to
-    move."""
+    """Return `last_replica_standing` with 72 partitions, and topics to lose and to move."""
     return Outage("trouble", version, (3, 4), trouble_recipe.trouble, sources=_SOURCES)
 
 
@@ -76,8 +75,7 @@ class Trouble:
     def tapped(
         self, first: int, *gates: Gate, tls: TlsEnds | None = None
     ) -> AbstractContextManager[str]:
-        """Return a tap at each live broker, and the address of that at `first`: see
-        tests.real.tap."""
+        """Return a tap at each live broker, and the address of that at `first`."""
         others = [broker for broker in self.cluster.live_brokers if broker != first]
         brokers = [self.cluster.address(broker) for broker in (first, *others)]
         return tapped(brokers, *gates, tls=tls)
@@ -116,8 +114,7 @@ class Trouble:
         return {number: seen[number].replicas for number in partitions}
 
     def wait_for_orders(self, wanted: Mapping[int, tuple[int, ...]]) -> None:
-        """Wait until every live broker shows them; one may be seconds behind the one that the tool
-        asked."""
+        """Wait until every live broker shows them; one may be behind another."""
 
         def there() -> bool:
             return all(seen[n].replicas == order for seen in views() for n, order in wanted.items())
@@ -144,8 +141,7 @@ class Trouble:
 
 
 def with_partitions_left(shared_clusters: SharedClusters, outage: Outage) -> Trouble:
-    """Return an outage with partitions left: which tests shared it before, and took some, depends
-    on their order."""
+    """Return an outage with partitions left: which tests shared it before is not known."""
     found = Trouble(shared_clusters.outage(outage))
     found.heal()
     return Trouble(shared_clusters.renew(outage)) if found.used_up else found
@@ -168,8 +164,7 @@ def state_of(cluster: KafkaCluster, topic: str, partition: int) -> PartitionStat
 def states_of(
     cluster: KafkaCluster, wanted: Sequence[TopicPartition]
 ) -> Mapping[TopicPartition, PartitionState]:
-    """Return the states with what an ordinary client does not show: the ELR, and replicas whose
-    disk failed."""
+    """Return the states with what ordinary clients don't show: ELR and failed directories."""
     return _ask(cluster, lambda c, d: describe_partitions(c, wanted, d)).states
 
 

@@ -23,8 +23,7 @@ def before_start(home: Path, cluster: KafkaCluster, broker: int, *flags: str) ->
 
 
 def foretold(home: Path, cluster: KafkaCluster, broker: int, *flags: str) -> tuple[Rows, Finished]:
-    """Return what is said of TOPIC's partitions, by number, and all that is, with the cluster
-    asked."""
+    """Return what is said of TOPIC's partitions, by number, and all that is said."""
     where = ("--bootstrap-server", cluster.bootstrap_servers)
     done = before_start(home, cluster, broker, *where, *flags)
     rows = done.json["partitions"]

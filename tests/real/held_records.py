@@ -29,8 +29,7 @@ def held_records(replica: Path) -> frozenset[Record]:
 
 
 def records_in(data: bytes) -> Iterator[Record]:
-    """Yield the records of whole batches of format 2, not compressed. What is between them is
-    passed over."""
+    """Yield the records of whole uncompressed batches of format 2; skip what is between."""
     at = 0
     while at + _HEADER <= len(data):
         (length,) = struct.unpack_from(">i", data, at + _LENGTH)

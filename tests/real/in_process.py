@@ -35,8 +35,7 @@ def suits(arguments: Sequence[str]) -> bool:
 def invoke(
     command: str, arguments: Sequence[str], environment: Mapping[str, str], timeout: float
 ) -> Done:
-    """Run the command. environment: beside what this process has. Signals are handled afterwards as
-    before."""
+    """Run the command. environment: beside what this process has. Signal handlers come back."""
     with _signals_kept(), at_most(timeout):
         return in_process.invoke(command, *arguments, env=environment)
 

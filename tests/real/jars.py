@@ -24,8 +24,7 @@ def jars(version: str) -> Path:
 
 @cache
 def class_path(version: str) -> str:
-    """Return every jar by name and in a fixed order: a class archive serves one exact class
-    path."""
+    """Return every jar in a fixed order: a class archive serves one exact class path."""
     return ":".join(str(jar) for jar in sorted(jars(version).glob("*.jar")))
 
 

@@ -80,8 +80,7 @@ def tail(log: Path, lines: int = 40) -> str:
 
 
 def _die_with(parent: int, number: signal.Signals = signal.SIGKILL) -> None:
-    """Make this child, before exec, die with its parent: nothing is left behind, however pytest
-    ends."""
+    """Make this child, before exec, die with its parent, however pytest ends."""
     _LIBC.prctl(PR_SET_PDEATHSIG, number)
     if os.getppid() != parent:
         os._exit(1)  # The parent was gone before we asked to follow it.

@@ -63,8 +63,7 @@ class NewControllers:
         return self._processes.alive(node)
 
     def configure(self, node: int, address: str, quorum: Mapping[str, str]) -> Path:
-        """Write its server.properties: as the lost ones had them, but for what is the node's
-        own."""
+        """Write its server.properties: as the lost ones had them, but for its own."""
         lost = min(self.cluster.spec.controller_ids)
         settings = read_settings(server_properties(self.cluster.directory, lost))
         for key in (VOTERS, SERVERS, *OF_BROKERS):
@@ -114,8 +113,7 @@ class NewControllers:
         )
 
     def add_voter(self, node: int, address: str, leader: int) -> None:
-        """Make a fresh controller and add it to the voters, as the operator of a dynamic quorum
-        does it."""
+        """Add a fresh controller to the voters, as the operator of a dynamic quorum does."""
         servers = ",".join((self.address(leader), address))
         path = self.configure(node, address, {SERVERS: servers})
         self.format(node, "--no-initial-controllers")

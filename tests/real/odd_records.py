@@ -33,8 +33,7 @@ def odd_salvage(directory: Path, records: list[Fields]) -> Path:
 
 
 def refused(connection: Mapping[str, str], topic: str, records: list[Fields]) -> set[bytes]:
-    """Return the keys, or else the values, of those that the brokers don't take; each goes
-    alone."""
+    """Return the keys, or else values, that the brokers don't take; each goes alone."""
     producer = Producer({**connection, **QUIETLY, "retries": 0}, logger=SILENT)
     found: set[bytes] = set()
 

@@ -54,8 +54,7 @@ def _encoded(entity: Any) -> bytes:
 
 
 def _take(connection: socket.socket, length: int, deadline: Deadline) -> bytes:
-    """Return so many bytes. A paused broker keeps connections open and sends nothing: the deadline
-    ends that."""
+    """Return so many bytes; the deadline ends the wait for a paused broker."""
     taken = bytearray()
     while len(taken) < length:
         connection.settimeout(deadline.remaining())

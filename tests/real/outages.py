@@ -65,8 +65,7 @@ def stale_tail(version: str = ONE) -> Outage:
 
 
 def many_partitions(version: str = ONE, count: int = 500) -> Outage:
-    """Return `last_replica_standing` with `count` partitions of few records: broker 3 has 15, 4 has
-    10."""
+    """Return `last_replica_standing` with `count` partitions: broker 3 has 15 records, 4 has 10."""
     # Two indexes a replica would be 20 MiB of address space each.
     small_indexes = {"log.index.size.max.bytes": "4096"}
     return _standing(
@@ -81,8 +80,7 @@ def many_partitions(version: str = ONE, count: int = 500) -> Outage:
 
 
 def restore(outage: Outage, directory: Path) -> KafkaCluster:
-    """Return the outage, running: survivors unfenced, every partition offline. Close it when
-    done."""
+    """Return the outage, running: survivors unfenced, partitions offline. Close it when done."""
     unpack(outage.saved.archive(), directory)
     if outage.secured:
         security.write_certificates(directory)

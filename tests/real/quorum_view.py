@@ -65,8 +65,7 @@ def wait_for_quorum(
 
 
 def wait_until_followed(address: str, nodes: Iterable[int], timeout: float = TIMEOUT) -> QuorumView:
-    """Wait until the controller at this address leads, and these nodes hold all it had committed by
-    then."""
+    """Wait until this controller leads, and these nodes hold all it had committed by then."""
     followers = frozenset(nodes)
     led = wait_for_quorum(address, lambda v: v.high_watermark >= 0, "a leader", timeout)
     return wait_for_quorum(

@@ -76,8 +76,7 @@ class RecoveredQuorum:
         assert self.state == self.before
 
     def assert_not_proven_beside(self, lost: Sequence[int]) -> None:
-        """Check that the command proves nothing while these follow: should the new one fail, they
-        lead."""
+        """Check that the command proves nothing while these, who may lead, follow."""
         verified = self.recovery.verify()
         assert verified.code == 1, verified
         (open_,) = (proof for proof in verified.json["proofs"] if not proof["holds"])

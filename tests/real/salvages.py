@@ -66,8 +66,7 @@ class Salvage:
         return found
 
     def contents(self) -> dict[Content, str | None]:
-        """Return each record once, for the two dead held most of them both, with how its
-        transaction ended."""
+        """Return each record once, with how its transaction ended: both dead held most."""
         found: dict[Content, str | None] = {}
         for row in self.manifest["replicas"]:
             for record in self.records(row):

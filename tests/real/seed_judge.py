@@ -21,8 +21,7 @@ class SeedJudge:
         self._said = said
 
     def why_it_dies(self, metadata: Path) -> str | None:
-        """Return the last words of a controller that loads this `__cluster_metadata-0`; None where
-        it leads."""
+        """Return the last words of a controller that loads this log; None where it leads."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.write(f"{metadata}\n")

@@ -33,8 +33,7 @@ class Produced:
 
 @contextmanager
 def producing(connection: Mapping[str, str], topic: str, first: int) -> Iterator[Produced]:
-    """Write numbered records to partition 0 with acks=all, one after the other while the body
-    runs."""
+    """Write numbered records one by one to partition 0 with acks=all while the body runs."""
     produced, over = Produced(), Event()
     thread = Thread(target=_produce_until, args=(over, connection, topic, first, produced))
     thread.start()

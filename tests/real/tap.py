@@ -149,8 +149,7 @@ class Tap:
         self._shut(*self._sockets)
 
     def lead_to(self, broker: str) -> None:
-        """Let new connections go to another one, as by an old entry of a name server, until it is
-        mended."""
+        """Let new connections go elsewhere, as by an old name server, until it is mended."""
         self._broker = _host_and_port(broker)
 
     def mend(self) -> None:

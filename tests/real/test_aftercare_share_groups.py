@@ -44,8 +44,7 @@ _INTERNAL = {"__consumer_offsets": 4, "__share_group_state": 1}
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KafkaCluster]:
-    """Yield a cluster: the group has read all 20 records of the dead leader; the survivor, elected,
-    has ten."""
+    """Yield a cluster: the group read all 20 records of the dead leader; the new one has ten."""
     directory = tmp_path_factory.mktemp("shared")
     with KafkaCluster.create(directory / "c", ONE, brokers=3, properties=PROPERTIES) as cluster:
         cluster.start()
@@ -187,8 +186,7 @@ def _set(ask: Everyone, group: str, topic: str, offset: int) -> list[Any]:
 
 
 def _told(ask: Everyone, topic_id: Any, epoch: int) -> list[Any]:
-    """Return what is answered of the group, and of what is not there; the group is set in the
-    end."""
+    """Return the answers about the group and about what is not there; it is set in the end."""
     listed = [g for a in ask(ListGroupsRequest, 5, {}) for g in a.groups if g.group_id == GROUP]
     return [
         [(g.group_type.lower(), g.protocol_type, g.group_state) for g in listed],

@@ -34,8 +34,7 @@ LAST_ALIVE = 1
 
 @pytest.fixture(scope="module")
 def _made(request: pytest.FixtureRequest) -> None:
-    """Make those that tests were chosen for. Each waits a minute until its nodes delete what is
-    old: all at once."""
+    """Make all at once, for each waits a minute until its nodes delete what is old."""
     chosen = {
         item.callspec.params["at_rest"]
         for item in request.session.items

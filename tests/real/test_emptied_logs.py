@@ -53,8 +53,7 @@ def test_a_stale_log_never_beats_a_longer_one_whose_records_were_deleted(
 
 
 def _delete_all_records(cluster: KafkaCluster) -> None:
-    """Delete all: broker 3 misses 900 records and their deletion; 2 knows of both; 1, the last, is
-    dead."""
+    """Delete all: broker 3 misses 900 records and that; 2 knows of both; 1 is dead."""
     create_topic(cluster.connection(), TOPIC, [REPLICAS], {"min.insync.replicas": "1"})
     produce(cluster.connection(), TOPIC, 0, STALE_END)
     cluster.kill(STALE)

@@ -51,8 +51,7 @@ def test_kafka_reads_every_record_of_the_metadata_log_as_we_do(tmp_path: Path) -
 
 
 def _filled(directory: Path) -> Emulation:
-    """Return a cluster: broker 1 leads and stops in order, 2 follows and is killed and started; 300
-    batches."""
+    """Return 300 batches: broker 1 leads and stops in order, 2 is killed and started."""
     emulation = opened(directory, brokers=2)
     create(emulation, (1, 2))
     for place in range(300):

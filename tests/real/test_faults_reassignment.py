@@ -25,8 +25,7 @@ def _findings(row: dict[str, object]) -> set[str]:
 
 @pytest.fixture
 def moving_to_an_empty_replica(troubled: Trouble) -> Trouble:
-    """Return a move [3] -> [3, 4] with 3 dead: broker 4 lives, is listed as a replica, and is
-    empty."""
+    """Return a move [3] -> [3, 4] with 3 dead: broker 4 lives, is listed, and is empty."""
     cluster = troubled.cluster
     cluster.kill(3)
     cluster.wait_until_fenced({3})

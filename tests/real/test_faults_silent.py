@@ -50,8 +50,7 @@ def test_a_broker_stopped_before_the_others_are_asked_takes_none_of_their_time(
 def seconds_with_a_broker_stopped(
     troubled: Trouble, commands: Commands, first: int, gate: Gate, *, all_offline: bool
 ) -> float:
-    """Return how long a run takes that asks broker `first` and finds 4 stopped. It names 4, and
-    says the rest."""
+    """Return how long a run takes that asks `first` and finds 4 stopped; it says so."""
     partitions = troubled.take(2)
     chosen = ("--path-to-json-file", str(commands.partitions_file({TOPIC: partitions})))
     which = ("--all-offline-partitions",) if all_offline else chosen
@@ -171,8 +170,7 @@ def _broker_3_stopped(
     *how: str,
     terminal: bool = False,
 ) -> Iterator[Watched]:
-    """Yield a run whose broker 3 stops while replicas are asked, for no longer than it counts as
-    alive."""
+    """Yield a run whose broker 3 stops while asked, for no longer than it counts as alive."""
     wanted = ("--path-to-json-file", str(commands.partitions_file({TOPIC: partitions})))
     flags = (*wanted, "--recovery-duration-ms", str(DURATION_MS), "--automated-recovery", *how)
     gate = Gate(LIST_PARTITION_REASSIGNMENTS, answer=True)

@@ -138,8 +138,7 @@ def _records(checkpoint: Path) -> Iterator[tuple[int, bytes | None, bytes]]:
 
 
 def _without_the_time(header: bytes) -> bytes:
-    """Return the header of a snapshot without when its last record was written, after two
-    versions."""
+    """Return a snapshot's header without the last record's time, which is behind 2 versions."""
     return header[:3] + header[11:]
 
 

@@ -182,8 +182,7 @@ def _offline(cluster: KafkaCluster, *partitions: int) -> bool:
 
 
 def _led_with_records(cluster: KafkaCluster, partition: int, leader: int, records: int) -> None:
-    """Check the leader and the order, which is as before; then the other live broker follows, and
-    this many are left."""
+    """Check leader, order, that the other live broker follows, and how many records are left."""
     wait_until_led(cluster, TOPIC, leader, {partition: ORDERS[partition]})
     _both_in_sync(cluster, partition)
     left = records_of(cluster, TOPIC, [partition])[partition]

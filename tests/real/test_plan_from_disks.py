@@ -62,8 +62,7 @@ class AtRest:
 
     @property
     def losses(self) -> dict[int, dict[str, int]]:
-        """Return what electing the best gives up, record by record out of kafka-dump-log's
-        spans."""
+        """Return what electing the best gives up, by the spans of kafka-dump-log."""
         return {partition: self._loss(partition) for partition in self.partitions}
 
     def _loss(self, partition: int) -> dict[str, int]:

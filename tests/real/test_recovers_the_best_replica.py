@@ -88,8 +88,7 @@ def _every_record_of_broker_3_can_be_consumed(cluster: KafkaCluster) -> None:
 
 
 def _both_live_brokers_are_in_sync(cluster: KafkaCluster) -> None:
-    """Wait until both are in sync: only then may the high watermark pass the records that one of
-    them alone held."""
+    """Wait until both are in sync: only then may the high watermark pass one's own records."""
     cluster.wait_until_partitions(
         TOPIC, lambda seen: not seen.offline and set(seen.isr) == {BEST, SHORTER}
     )

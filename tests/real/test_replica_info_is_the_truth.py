@@ -231,8 +231,7 @@ def _fall_behind(cluster: KafkaCluster) -> None:
 
 
 def _add_partition(cluster: KafkaCluster) -> None:
-    """Add a partition while broker 3 is down, so that it begins outside the ISR and never gets a
-    record."""
+    """Add a partition while 3 is down: it begins outside the ISR and never gets a record."""
     client = _admin(cluster)
     new = NewPartitions(TOPIC, NEVER_COPIED + 1, replica_assignment=[[1, 2, 3]])
     client.create_partitions([new])[TOPIC].result(30.0)

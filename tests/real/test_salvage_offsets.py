@@ -46,8 +46,7 @@ class Recovered:
 
 @pytest.fixture(scope="module")
 def recovered(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recovered]:
-    """Yield a cluster led by the survivor, which has every record that was read, and never heard of
-    the last commit."""
+    """Yield a cluster whose leader has all records that were read, and not the last commit."""
     home = tmp_path_factory.mktemp("offsets")
     with KafkaCluster.create(home / "cluster", brokers=2) as cluster:
         cluster.start()

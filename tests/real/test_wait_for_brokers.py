@@ -33,8 +33,7 @@ LAST_KNOWN = (
 
 
 def _forget_who_was_eligible(cluster: KafkaCluster, topic: str) -> None:
-    """Forget it, as any change of min.insync.replicas does: the return of its last leader elects
-    nobody."""
+    """Change min.insync.replicas, after which the last leader's return elects nobody."""
     resource = {
         "resource_type": _TOPIC,
         "resource_name": topic,

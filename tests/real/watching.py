@@ -208,8 +208,7 @@ def journal_lines(path: Path) -> list[dict[str, Any]]:
 
 
 def steps_noted(lines: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Return the events of a journal but for those that only tell what was known, and each
-    request."""
+    """Return the journal's events without those that tell what was known or each request."""
     return [line["event"] for line in lines if line["event"] not in EVIDENCE | REQUESTS]
 
 

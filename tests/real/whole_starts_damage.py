@@ -106,8 +106,7 @@ def other_topic_id(disk: Disk) -> str:
 
 
 def marked(disk: Disk) -> str:
-    """Mark a directory as a copy that was begun, a replica to be deleted, or one put aside: alone,
-    or beside it."""
+    """Mark a directory as a copy, as deleted, or as put aside: alone, or beside the replica."""
     chosen, told = disk.some(), []
     for path in chosen:
         kind = disk.chance.choice(("future", "future", "stray", "delete"))
@@ -221,8 +220,7 @@ def as_of_one_directory(disk: Disk) -> str:
 
 
 def _files(root: Path, topics: Sequence[str]) -> Iterator[tuple[str, bytes]]:
-    """Yield what the faults may change: all replicas of the round, and the small files beside
-    them."""
+    """Yield what the faults may change: all replicas of the round, and small files beside."""
     for path in (*root.glob("*-checkpoint"), *root.glob(MARKER)):
         yield path.name, path.read_bytes()
     for topic in topics:

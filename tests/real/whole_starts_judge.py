@@ -38,14 +38,12 @@ class Start:
     log_starts: Mapping[str, int] = field(default_factory=dict)
 
     def lost(self, broker: int, topic: str) -> Records:
-        """Return what a replica has no more, but for what its leader deleted below its log
-        start."""
+        """Return what a replica has no more, but for what its leader deleted on purpose."""
         gone = self.before.held(broker, topic) - self.after.held(broker, topic)
         return _from(gone, self.log_start(broker, topic))
 
     def log_start(self, broker: int, topic: str) -> int:
-        """Return the log start of before or after, which is lower where a log was cut below its
-        start."""
+        """Return the lower log start of before and after: a log may be cut below it."""
         told = [seen.offsets.get((broker, topic)) for seen in (self.before, self.after)]
         starts = [found.start for found in told if found is not None and found.error is None]
         own = self.log_starts.get(topic, 0) if broker == self.broker else 0

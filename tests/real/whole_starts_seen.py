@@ -94,8 +94,7 @@ def _on_disks(cluster: KafkaCluster, topics: Collection[str]) -> Iterator[tuple[
 
 
 def checkpointed_log_starts(cluster: KafkaCluster, broker: int) -> dict[str, int]:
-    """Return the log starts that the broker has on its disk, by topic; none of a file that is
-    damaged."""
+    """Return the log starts on the broker's disk, by topic; none of a damaged file."""
     found: dict[str, int] = {}
     for root in cluster.log_dirs(broker):
         with suppress(OSError, ValueError):

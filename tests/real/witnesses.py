@@ -75,8 +75,7 @@ def reassignments(cluster: KafkaCluster) -> str:
 def records_of(
     cluster: KafkaCluster, topic: str, partitions: Iterable[int]
 ) -> dict[int, list[bytes]]:
-    """Return the values of all records by partition, each from its log start to its high
-    watermark."""
+    """Return the values of all records by partition, from log start to high watermark."""
     read = read_records(cluster, [(topic, partition) for partition in partitions])
     return {partition: values for (_, partition), values in read.items()}
 

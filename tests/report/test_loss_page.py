@@ -113,8 +113,7 @@ def test_any_losses_are_rendered(losses: list[TopicLoss], cluster_id: str | None
 
 
 def parted() -> PartitionPlan:
-    """Return a plan: 1 leads from 100 on in a newer epoch; 2 has 50 records that it lacks; 3 is
-    excluded."""
+    """Return a plan: 1 leads from 100 on; 2 has 50 records that it lacks; 3 is excluded."""
     logs = (
         disk(1, (0, 0, 1_000_000), (2, 1_000_000, 1_000_100)),
         disk(2, (0, 0, 1_000_050)),

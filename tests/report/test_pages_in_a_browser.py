@@ -73,8 +73,7 @@ def chromium() -> Iterator[Browser]:
 
 @pytest.fixture(scope="module", params=["post-mortem", "losses"])
 def page(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a page with every colour there is, the longest name that a topic may have, and all
-    that alarms."""
+    """Return a page with every colour, the longest topic name, and all that alarms."""
     directory = tmp_path_factory.mktemp("pages")
     path = directory / f"{request.param}.html"
     plans = [planned(number) for number in range(3)]

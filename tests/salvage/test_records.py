@@ -192,8 +192,7 @@ def test_no_records_however_mad_end_in_anything_but_bad_format(
 
 
 def _packed_v2(records: bytes, count: int) -> tuple[BatchHeader, bytes]:
-    """Return a batch of format 2 that unfolds to these bytes, with the count that its header
-    says."""
+    """Return a batch of format 2 that unfolds to these bytes, with this count in its header."""
     body = gzip.compress(records, 1)
     rest = struct.pack(">hiqqqhii", 1, count - 1, 0, 0, -1, -1, -1, count) + body
     packed = struct.pack(">qiibI", 0, len(rest) + 9, 0, 2, crc32c(rest)) + rest

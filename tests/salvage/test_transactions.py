@@ -75,8 +75,7 @@ Log = list[tuple[int, str]]
 
 
 def _played(log: Log) -> tuple[dict[int, Ending], dict[int, int | None]]:
-    """Return (the ending of each record, the first offset of each record's or marker's
-    transaction)."""
+    """Return (the ending of each record, the first offset of each transaction by offset)."""
     endings: dict[int, Ending] = {}
     first: dict[int, int | None] = {}
     running: dict[int, list[int]] = {}

@@ -137,8 +137,7 @@ class Stage:
             self.loop.create_task(self._on_cluster(fault), context=contextvars.Context())
 
     def _some(self, fault: Fault) -> int | None:
-        """Return one broker, or None for all: half of what brokers answer wrongly, all answer
-        wrongly."""
+        """Return one broker, or None for all: half of the wrong answers are of all brokers."""
         return self.broker(fault) if fault.seed % 2 else None
 
     def broker(self, fault: Fault) -> int:
@@ -173,8 +172,7 @@ class Stage:
 
 
 def _api(fault: Fault) -> str:
-    """Return the API of a fault that is of some requests only: no broker forgets who lives, or lies
-    about a log."""
+    """Return the API of a fault: no broker forgets who lives, or lies about a log."""
     fit = _FIT.get(fault.kind)
     return fault.api if fit is None or fault.api in fit else fit[fault.seed % len(fit)]
 

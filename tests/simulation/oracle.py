@@ -158,8 +158,7 @@ _NOTHING = object()
 
 
 def _said(run: Run, election: Election) -> Any:
-    """Return the certain loss of the leader that was elected, as the last decision before has
-    it."""
+    """Return the certain loss of the elected leader by the last decision before."""
     said: Any = _NOTHING
     for line in run.lines:
         if line["event"] != "decision" or (line["topic"], line["partition"]) != election.partition:
@@ -223,8 +222,7 @@ def _code(story: Story, run: Run) -> Iterator[str]:
 
 
 def _all_is_well(story: Story, run: Run) -> Iterator[str]:
-    """Yield what contradicts an exit code of 0, at the moment when it was seen: before the last
-    lines were written."""
+    """Yield what contradicts an exit code of 0, as all was before the last lines were written."""
     before = [line["at_boot"] for line in run.lines if line["event"] not in ("verified", "end")]
     seen = max(before, default=run.ended)
     for partition in (p for p in story.wanted if p[0] not in story.deleted):

@@ -141,8 +141,7 @@ class Scenario:
 
 
 def scenario(seed: int, kinds: Mapping[str, int], usual: Mapping[str, Moment]) -> Scenario:
-    """Return a scenario. kinds: with how often each is taken. usual: the moment at which some of
-    them often come."""
+    """Return a scenario. kinds: how often each is taken. usual: where some of them often come."""
     random = Random(seed)
     told = Scenario(
         seed,

@@ -64,8 +64,7 @@ class Process:
         self.die(-signal.SIGKILL)
 
     def _close_files(self) -> None:
-        """Close its journal and its locks. Their numbers stay taken: what unwinds may close
-        them."""
+        """Close its journal and locks. Their numbers stay taken: others may close them."""
         nowhere = os.open(os.devnull, os.O_RDWR)
         for link in list(Path("/proc/self/fd").iterdir()):
             with contextlib.suppress(OSError):

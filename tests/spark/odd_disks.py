@@ -90,8 +90,7 @@ def _from_the_future(replica: Path) -> None:
 
 
 def _twice(one: Path, other: Path) -> None:
-    """Put a replica on both disks of its broker; the metadata log names the one with the longer
-    log."""
+    """Put a replica on both disks of its broker; the metadata names that of the longer log."""
     shutil.copytree(one, other)
     for segment in other.glob("*.log"):
         segment.write_bytes(b"")

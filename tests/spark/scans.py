@@ -67,7 +67,6 @@ def in_one_process(
 
 
 def _as_in_tables(info: PartitionInfo) -> PartitionInfo:
-    """Return the partition as tables have it: of a replica that can't be used none says that it may
-    be corrupt, too."""
+    """Return the partition as in tables, where a log is either of no use or suspect."""
     logs = (replace(log, suspect=None) if log.problem else log for log in info.replica_logs)
     return replace(info, replica_logs=tuple(logs))

@@ -35,8 +35,7 @@ LOGS = (disks.plain_log(), disks.upgraded_log(), disks.compacted_log(), disks.ol
 
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return two brokers' disks; a segment of the second is cut short. Names that others drop are
-    there too."""
+    """Return two brokers' disks, with a segment cut short and names that others drop."""
     root = tmp_path_factory.mktemp("tree")
     for broker in (1, 2):
         path = disks.write_log_directory(root / f"broker-{broker}", broker, LOGS)

@@ -84,8 +84,7 @@ def _leads(report: PartitionReport) -> bool:
 
 
 def _losses(reports: Sequence[PartitionReport]) -> dict[str, object]:
-    """Return losses by topic, as the JSON has it but for why partitions have no leader, which is
-    only counted."""
+    """Return losses by topic, as the JSON has them, but only the number without a leader."""
     by_topic: dict[str, list[PartitionReport]] = defaultdict(list)
     for report in reports:
         if report.plan or report.outcome:

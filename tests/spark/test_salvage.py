@@ -55,8 +55,7 @@ TOPICS = ("__consumer_offsets", "a.b", "orders")
 
 
 def _plan(topic: str, partition: int) -> PartitionPlan:
-    """Return a plan: broker 2 lives and is to lead with ten records of epoch 0; 1 and 3 are
-    dead."""
+    """Return a plan: 2 lives and is to lead with ten records of epoch 0; 1 and 3 are dead."""
     topic_id = str(UUID(int=TOPICS.index(topic) + 1))
     state = PartitionState(topic, topic_id, partition, -1, 0, (1, 2, 3), offline_replicas=(1, 3))
     leader = ReplicaLog(
@@ -72,8 +71,7 @@ def _plan(topic: str, partition: int) -> PartitionPlan:
 
 @pytest.fixture(scope="module")
 def disks(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return tails, none, a transaction, damage within a tail, and a replica that nobody planned
-    for."""
+    """Return tails, none, a transaction, damage in a tail, and a replica without a plan."""
     root = tmp_path_factory.mktemp("disks")
     whole = numbered(0, 10)
     for index, topic in enumerate(TOPICS):

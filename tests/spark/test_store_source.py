@@ -26,8 +26,7 @@ LOGS = (disks.plain_log(), disks.upgraded_log())
 
 @pytest.fixture
 def with_credentials(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Set credentials also for Spark's processes, which have the environment of a session that
-    began without."""
+    """Set credentials for Spark's processes too, whose environment began without."""
     for name, value in (("AWS_ACCESS_KEY_ID", KEY_ID), ("AWS_SECRET_ACCESS_KEY", SECRET)):
         monkeypatch.setitem(spark.sparkContext.environment, name, value)
 

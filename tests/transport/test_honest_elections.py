@@ -561,8 +561,7 @@ def test_a_lost_connection_is_noted_as_open_and_settled_before_it_is_tried_again
 
 
 def _left_half_done(cluster: Cluster, *, reordered: bool = True, answered: bool = True) -> Path:
-    """Return the journal as a run leaves it that is killed between the election and the order put
-    back."""
+    """Return the journal of a run that is killed between election and putting back."""
     path = Path(os.environ["XDG_STATE_HOME"]).with_name("killed.jsonl")
     row = {"topic": TOPIC, "partition": 0}
     topic_id = _topic_id(cluster)

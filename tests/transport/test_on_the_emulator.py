@@ -40,8 +40,7 @@ def _state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @contextmanager
 def last_replica_standing(dialect: Dialect | None, release: str = "kip-966") -> Iterator[Cluster]:
-    """Yield an outage: brokers 4, 3, 2, 1 died in this order with writes between; 3 and 4 are
-    back."""
+    """Yield an outage: 4, 3, 2, 1 died in this order with writes between; 3 and 4 are back."""
     with Cluster(Options(release=release, dialect=dialect)) as cluster:
         servers = cluster.bootstrap_servers
         create_topic(servers, TOPIC, ORDERS, {"min.insync.replicas": "1"})
@@ -57,8 +56,7 @@ def last_replica_standing(dialect: Dialect | None, release: str = "kip-966") -> 
 
 @contextmanager
 def stale_tail(dialect: Dialect | None) -> Iterator[Cluster]:
-    """Yield an outage: broker 1 holds 1200 records of epoch 0, broker 4 holds 1100, the last
-    hundred newer."""
+    """Yield an outage: 1 holds 1200 records of epoch 0, 4 holds 1100, the last hundred newer."""
     with Cluster(Options(release="kip-966", dialect=dialect)) as cluster:
         servers = cluster.bootstrap_servers
         create_topic(servers, TOPIC, [(1, 2, 4)], {"min.insync.replicas": "1"})

@@ -334,8 +334,7 @@ def _shared(ids: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def _kept(topic: Topic) -> int:
-    """Return about how many bytes of memory a topic takes if it shares no broker list with
-    others."""
+    """Return about how many bytes a topic takes if it shares no broker list with others."""
     ids = sum(
         len(p.replicas) + len(p.isr) + len(p.elr) + len(p.last_known_elr) + len(p.offline_replicas)
         for p in topic.partitions

@@ -159,6 +159,6 @@ def _told(number: int) -> int | None:
 
 
 def _directory(found: bytes | None) -> str | None:
-    """Return the directory id; None for zeros, which a voter of a static quorum has until it
+    """Return the directory id, None for zeros: a static quorum's voter has them until it
     fetched."""
     return uuid_text(found) if found and any(found) else None

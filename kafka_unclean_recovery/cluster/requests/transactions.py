@@ -101,8 +101,7 @@ class ToldTransaction:
 async def describe_producers(
     connection: Connection, wanted: Sequence[TopicPartition], deadline: Deadline
 ) -> Mapping[TopicPartition, Producers]:
-    """Return the producers of one broker's replicas, whether they lead or not. `wanted` is sorted
-    by topic."""
+    """Return the producers of one broker's replicas, leading or not; `wanted` is sorted."""
     topics = [
         {"name": name, "partition_indexes": [tp.partition for tp in of_topic]}
         for name, of_topic in by_topic(wanted)

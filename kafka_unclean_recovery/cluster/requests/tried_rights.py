@@ -23,8 +23,7 @@ NO_TOPIC = TopicPartition("kafka-unclean-recovery/doctor", 0)
 
 
 async def try_reordering(connection: Connection, deadline: Deadline) -> None:
-    """Send AlterPartitionReassignments for no partition. Raises RequestFailed when it is
-    refused."""
+    """Send AlterPartitionReassignments for no partition. Raises RequestFailed if refused."""
     await alter_replica_order(connection, {}, deadline)
 
 

@@ -316,8 +316,7 @@ class Connection:
         return ConnectionFailed(kind, self.address, sentence)
 
     def _end(self, failure: ConnectionFailed) -> ConnectionFailed:
-        """Close with this reason, unless there is one already; return `failure` for the caller to
-        raise."""
+        """Close with this reason, unless there is one already; return `failure` to raise."""
         if self._failure is None:
             self._failure = failure
             # A TLS close would wait for the peer's close_notify, so it is cut off.

@@ -78,8 +78,7 @@ async def connect(endpoint: Endpoint, address: str, deadline: Deadline) -> socke
 async def open_stream(
     sock: socket.socket, host: str, address: str, tls: ssl.SSLContext | None, deadline: Deadline
 ) -> Stream:
-    """Return the reader and writer of a connected socket, behind a TLS handshake if `tls` is
-    given."""
+    """Return reader and writer of a connected socket, behind a TLS handshake where asked."""
     # asyncio's own limit of 60 s would look like a peer that hung up.
     patience = deadline.remaining() + 1 if tls else None
     async with bounded(deadline, address, "shaking hands over TLS", taken=True):

@@ -61,8 +61,7 @@ def tls_failed(address: str, error: OSError) -> ConnectionFailed:
 
 
 def lost(address: str, error: Exception, tls: bool, answered: bool) -> ConnectionFailed:
-    """Return the failure for an open connection that ended; `answered` says whether it ever brought
-    an answer."""
+    """Return the failure for an open connection that ended. answered: it brought an answer."""
     if isinstance(error, ssl.SSLError):
         return _tls_error(address, error)
     if isinstance(error, TimeoutError):

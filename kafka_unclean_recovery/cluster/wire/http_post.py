@@ -93,8 +93,7 @@ async def _answer(stream: Stream, address: str) -> Answer:
 
 
 def _parsed(received: bytes, *, ended: bool) -> Answer | None:
-    """Return the answer, or None while some of it may be missing. Raises HTTPException,
-    ValueError."""
+    """Return the answer, None while it may be cut short. Raises HTTPException, ValueError."""
     if b"\r\n\r\n" not in received and not ended:
         return None
     response = http.client.HTTPResponse(_Received(received))  # type: ignore[arg-type]

@@ -446,8 +446,7 @@ def _is_fixed(kind: Kind) -> bool:
 def _tagged(
     data: bytes, at: int, named: Mapping[int, tuple[str, Read]]
 ) -> tuple[dict[str, Any], int]:
-    """Return (the tagged fields that `named` has, the position behind all). Other fields are
-    skipped."""
+    """Return (tagged fields that `named` has, the position behind all); others are skipped."""
     found = {}
     count, at = unsigned_varint(data, at)
     if count > _MOST_TAGS:

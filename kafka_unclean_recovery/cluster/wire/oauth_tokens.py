@@ -57,8 +57,7 @@ class Token:
 
 class TokenSource(Protocol):
     async def fetch(self, deadline: Deadline) -> Token:
-        """Return a token. Raises ConnectionFailed of kind NO_TOKEN, whose address is the token's
-        source."""
+        """Return a token. Raises ConnectionFailed (NO_TOKEN), whose address is the source's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,8 +210,7 @@ def _checked(token: str, where: str, expires_in: object) -> Token:
 
 
 def _lifetime(token: str, where: str) -> float:
-    """Return the seconds left by the `exp` of a JWT; _LIFETIME_UNLESS_TOLD for a token that is no
-    JWT."""
+    """Return the seconds left by the `exp` of a JWT, _LIFETIME_UNLESS_TOLD for another token."""
     try:
         claims = json.loads(base64.urlsafe_b64decode(token.split(".")[1] + "=="))
         expires = _seconds(claims["exp"], _LAST_TIME)

@@ -194,8 +194,7 @@ def hostname_checked(properties: Mapping[str, str], source: str) -> bool:
 
 @contextlib.contextmanager
 def _as_file(text: str) -> Iterator[str]:
-    """Give a path that holds a private key for as long as OpenSSL needs one, in memory if
-    possible."""
+    """Give the path of a private key while OpenSSL needs one, in memory if possible."""
     if hasattr(os, "memfd_create") and Path("/proc/self/fd").is_dir():
         with os.fdopen(os.memfd_create("client-key"), "w") as file:
             file.write(text)

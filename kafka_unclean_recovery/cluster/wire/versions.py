@@ -24,8 +24,7 @@ _TELLS_FENCED = 2
 
 
 def missing_requests(connection: Connection) -> tuple[str, ...]:
-    """Return the names of the requests that the node lacks, as "Fetch v12"; Kafka 2.8 and newer
-    lack none."""
+    """Return requests that the node lacks, as "Fetch v12"; Kafka 2.8 and newer lack none."""
     return tuple(
         request.name + (f" v{lowest}" if lowest is not None else "")
         for request, lowest, highest in _NEEDED

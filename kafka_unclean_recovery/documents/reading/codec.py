@@ -130,8 +130,7 @@ def _nullable(kind: inspect.Type) -> bool:
 
 
 def _all_known(value: object, kind: inspect.Type) -> bool:
-    """Return whether the entries in `value` have only keys that are known. It is quick: scans are
-    long."""
+    """Return whether the entries in `value` have only known keys, quickly: scans are long."""
     if isinstance(kind, inspect.VarTupleType) and isinstance(value, list):
         item_kind = _inner(kind.item_type)
         return all(_all_known(item, item_kind) for item in value)

@@ -26,8 +26,7 @@ class BadEscape(ValueError):
 
 
 def parse_java_properties(text: str) -> dict[str, str]:
-    """Return the keys and values of a properties file; the last of a repeated key wins. Raises
-    BadEscape."""
+    """Return the properties of a file; the last of a repeated key wins. Raises BadEscape."""
     properties: dict[str, str] = {}
     for number, line in _logical_lines(text):
         key, value = _split(line)

@@ -99,8 +99,7 @@ def _position(token: str, text: str) -> int:
 
 
 def an_object(value: object, place: Place) -> JsonObject:
-    """Return the value. Raises InputError for what is no object, and for a key that is there
-    twice."""
+    """Return the value. Raises InputError for what is no object, or has a key twice."""
     if not isinstance(value, JsonObject):
         raise place.error(f"must be an object {{...}}, not {shown(value)}")
     if value.repeated is not None:

@@ -72,8 +72,7 @@ class Context:
         return self.emulation.seen_by(self.broker.id)
 
     def topic(self, name: str | None, topic_id: UUID | None) -> Topic | None:
-        """Return a topic by name, or by id where the version has no name; kafka-python reads zeros
-        as None."""
+        """Return a topic by name, or where that is None by id; kafka-python reads zeros as None."""
         if name:
             return self.state.topic(name)
         return self.state.topics.get(topic_id or NO_TOPIC_ID)

@@ -167,8 +167,7 @@ class Broker:
                 replica.flushed = replica.log.end_offset
 
     def checkpoint(self) -> None:
-        """Write the high watermarks and the recovery points. Kafka writes them every 5 s and every
-        60 s."""
+        """Write high watermarks and recovery points, as Kafka does every 5 s and every 60 s."""
         for directory in self._online():
             inside = [r for r in self.replicas.values() if self.log_directory_of(r) is directory]
             files.write_high_watermarks(

@@ -138,8 +138,7 @@ def _nobody_eligible(found: PartitionRegistration) -> bool:
 
 
 def _recovers(state: State, key: TopicIdPartition) -> bool:
-    """Return whether a recovery goes on. A recovery that waits until the last known ELR is unfenced
-    counts too."""
+    """Return whether a recovery goes on, or waits until the last known ELR is unfenced."""
     return key in state.recoveries or awaits_last_known_elr(state, key)
 
 

@@ -104,8 +104,7 @@ class BatchHeader:
 
     @property
     def known(self) -> bool:
-        """Return False for a magic that no broker writes, which a broker keeps and no consumer
-        reads."""
+        """Return False for a magic that no broker writes; brokers keep it, nobody reads it."""
         return self.magic in LEAST_LENGTH
 
     @property
@@ -119,8 +118,7 @@ class BatchHeader:
 
     @property
     def is_control(self) -> bool:
-        """Return True for a marker that Kafka writes (commit, abort ...), which consumers never
-        see."""
+        """Return True for a marker of Kafka's (commit, abort ...), which consumers never see."""
         return self.magic >= 2 and bool(self.attributes & CONTROL)
 
 

@@ -43,8 +43,7 @@ class MetaProperties:
 
     @property
     def zookeeper(self) -> bool:
-        """Return True for the directory of a broker that ran on ZooKeeper when it was last
-        started."""
+        """Return True for the directory of a broker that last ran on ZooKeeper."""
         return self.version == 0
 
 

@@ -44,8 +44,7 @@ def replica_of_directory(name: str) -> tuple[str, int] | None:
 
 
 def keeps_a_broker_from_starting(name: str) -> bool:
-    """Return whether a broker ends at its start over a directory of this name among its
-    replicas."""
+    """Return whether a broker ends over a directory of this name among its replicas."""
     return name != REMOTE_INDEX_CACHE and replica_of_directory(name) is None
 
 

@@ -59,8 +59,7 @@ class Next:
 
 
 def heads(read_at: ReadAt, start: int, stop: int) -> Iterator[Head]:
-    """Yield the batches in bytes [start, stop) as a broker steps over them. Raises EndsBroker where
-    it fails."""
+    """Yield the batches in bytes [start, stop) as a broker steps over them. Raises EndsBroker."""
     at, origin, window = start, start, b""
     while at < stop - b.UP_TO_MAGIC:
         if not origin <= at <= origin + len(window) - b.V2.size:

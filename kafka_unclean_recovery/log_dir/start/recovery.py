@@ -74,8 +74,7 @@ class _Overflows(Exception):
 
 
 def recover(read_at: ReadAt, base_offset: int, size: int) -> list[Recovered]:
-    """Return the segments that a broker makes of this one, by their base offsets. Raises
-    EndsBroker."""
+    """Return the segments that a broker makes of this one, by offset. Raises EndsBroker."""
     parts = [Part(base_offset, 0, size)]
     done: list[Recovered] = []
     while parts:

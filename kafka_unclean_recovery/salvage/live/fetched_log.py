@@ -86,8 +86,7 @@ class FetchedLog:
             raise BadFormat(Reason.TRUNCATED, f"no whole batch at offset {self.next_offset}")
 
     def close(self) -> None:
-        """Close the segment, and write leader-epoch-checkpoint with the lineage of what was
-        fetched."""
+        """Close the segment, and write leader-epoch-checkpoint with what was fetched."""
         if self._file is not None:
             self._file.close()
         if self._start is None:

@@ -92,8 +92,7 @@ def _why_untold(log: ReplicaLog, leader: ReplicaLog) -> str | None:
 
 
 def other_leader(before: PartitionPlan, now: PartitionPlan) -> str | None:
-    """Return why the leader that the tails were saved for is no longer the one to elect, or
-    None."""
+    """Return why another leader than that the tails were saved for is to be elected, or None."""
     if now.designated_leader in (None, before.designated_leader):
         return None
     return (

@@ -126,8 +126,7 @@ class TailSaver:
     async def _fetch(
         self, loser: Loser, log: FetchedLog, deadline: Deadline
     ) -> tuple[str | None, bool]:
-        """Fetch the tail. Return (why it is not whole, whether its broker fell silent). Raises
-        OSError."""
+        """Return (why the tail is not whole, whether its broker fell silent). Raises OSError."""
         broker = self.brokers[loser.broker]
         try:
             patience = self.patience_seconds

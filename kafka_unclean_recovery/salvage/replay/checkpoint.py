@@ -111,8 +111,7 @@ def read_checkpoint(path: Path, digest: str) -> dict[Key, Progress]:
 
 @contextmanager
 def open_checkpoint(path: Path, digest: str) -> Iterator[Checkpoint]:
-    """Open the checkpoint to go on with, or create it, and lock it meanwhile. Raises InputError,
-    OSError."""
+    """Open or create the checkpoint, and lock it meanwhile. Raises InputError, OSError."""
     try:
         opened = open_private(path, "a+b")
     except OSError as error:

@@ -51,8 +51,7 @@ def position(leader_epoch: int | None, offset: int, broker: int) -> Position:
 
 
 def origin_headers(origin: Origin) -> list[tuple[str, bytes]]:
-    """Return the headers that go behind the record's own. Numbers are decimal, and -1 means
-    unknown."""
+    """Return the headers behind the record's own. Numbers are decimal, -1 means unknown."""
     values = (
         origin.cluster,
         origin.topic,

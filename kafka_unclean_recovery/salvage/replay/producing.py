@@ -228,8 +228,7 @@ def _timestamp(record: SavedRecord) -> int:
 
 
 def _until(consumer: Any, end: int, going_on: Callable[[], None]) -> Iterator[Any]:
-    """Yield the messages up to `end`. The last offsets may hold none: then the end of the partition
-    tells."""
+    """Yield messages up to `end`, or the end of the partition: last offsets may hold none."""
     deadline = time.monotonic() + TIMEOUT
     while True:
         going_on()

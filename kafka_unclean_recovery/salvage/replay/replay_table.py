@@ -25,8 +25,7 @@ _COLUMNS = (
 
 
 def render_replay(works: Sequence[Work], executed: bool) -> str:
-    """Return a table of what was or would be produced, then what the targets alter, then the
-    total."""
+    """Return a table of what is produced, then what the targets alter, then the total."""
     columns = [
         (above, _verb(executed) if above == "records" else below, align)
         for above, below, align in _COLUMNS

@@ -12,8 +12,7 @@ from kafka_unclean_recovery.salvage.replay.target import alterations
 
 
 def render_json(works: Sequence[Work], executed: bool) -> str:
-    """Return a JSON object with a line for each partition. executed: whether anything was to be
-    produced."""
+    """Return a JSON object with a line for each partition. executed: producing was asked for."""
     rows = tuple(_row(work, executed) for work in works)
     return document_by_line(
         SalvageReplayJson(executed=executed, refusals=tuple(refusals(works)), partitions=rows)

@@ -107,8 +107,7 @@ class TargetCounts:
     def produce(
         self, record: SavedRecord, headers: Headers, target: Target | None, now: int
     ) -> None:
-        """Count a record that is to be produced. now: ms since 1970. target: None where there is
-        none yet."""
+        """Count a record to be produced. now: ms since 1970. target: None if there is none."""
         self.copies += record.copies - 1
         self.to_produce += 1
         self.at_zero += record.timestamp == 0

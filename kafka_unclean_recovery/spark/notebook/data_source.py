@@ -41,8 +41,7 @@ _reach = reaching()
 
 
 def register(spark: SparkSession) -> None:
-    """Register the data source, once a session, and send our package to executors that may lack
-    it."""
+    """Register the data source, once a session; executors that may lack our package get it."""
     cloudpickle.register_pickle_by_value(sys.modules[__name__])  # type: ignore[no-untyped-call]
     # Without this setting Spark refuses a reader that takes filters.
     spark.conf.set(PUSHDOWN, "true")

@@ -29,8 +29,7 @@ _HOLDS: Mapping[str, Callable[[Any, Any], bool]] = {
 
 
 def criterion(pushed: Any) -> Criterion | None:
-    """Return the criterion of a filter of pyspark.sql.datasource; None when Spark must filter
-    itself."""
+    """Return the criterion of a pyspark.sql.datasource filter; None if Spark must filter."""
     negated = type(pushed).__name__ == "Not"
     inner = pushed.child if negated else pushed
     kind = type(inner).__name__

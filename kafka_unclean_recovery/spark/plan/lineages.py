@@ -55,8 +55,7 @@ def _end_below(lineage: Column, epoch: Column) -> Column:
 
 
 def records_beyond(lineage: Column, offset: Column) -> Column:
-    """Return how many offsets of a log lie at `offset` or beyond it; null where either is
-    unknown."""
+    """Return how many offsets of a log lie at `offset` or beyond; null where unknown."""
     none = F.lit(0).cast("bigint")
     beyond = _last(lineage)["end_offset"] - F.greatest(offset, lineage["start_offset"][0])
     # greatest and least pass over null, so nulls are looked for here.

@@ -88,8 +88,7 @@ def read_merged(spark: SparkSession, scans: Scans) -> tuple[DataFrame, DataFrame
 
 
 def _with_addresses(logs: DataFrame, replicas: DataFrame) -> DataFrame:
-    """Add the log directories. A merged log does not tell its own, but the scan that it is from
-    does."""
+    """Add the log directories from the scans: merged logs do not tell theirs."""
     key = [*KEY, "broker", "directory"]
     addresses = replicas.select(*key, "log_directory").dropDuplicates(key)
     return logs.drop("log_directory").join(addresses, key, "left").select(*REPLICAS.names)
@@ -137,8 +136,7 @@ def _of_one_scan(partitions: DataFrame, scans: Scans) -> DataFrame:
 
 
 def group(replicas: DataFrame, partitions: DataFrame) -> DataFrame:
-    """Return a row for each partition: its own columns, and `logs`, its replicas that were
-    found."""
+    """Return a row for each partition: its columns, and `logs`, its replicas that were found."""
     logs = replicas.groupBy(*KEY).agg(F.collect_list(F.struct(*replicas.columns)).alias("logs"))
     none = F.array().cast(logs.schema["logs"].dataType)
     return partitions.join(logs, [*KEY], "left").withColumn("logs", F.coalesce("logs", none))

@@ -96,8 +96,7 @@ def planned_reports(settings: Mapping[str, Any], rows: Any) -> tuple[PartitionRe
 
 
 def leader_lines(_: Mapping[str, Any], batches: Batches) -> Batches:
-    """Yield the lines of the KIP's file for rows of topic, partition and designated_leader, as
-    TEXT."""
+    """Yield the KIP's lines for rows of topic, partition and designated_leader, as TEXT."""
     names = ("topic", "partition", "designated_leader")
     return _joined(
         (leader_line(*row), "")

@@ -69,8 +69,7 @@ def plan(spark: SparkSession, scans: Scans, excluded: frozenset[int]) -> Planned
 
 
 def strangers(planned: Planned) -> tuple[list[int], list[int]]:
-    """Return (excluded brokers that appear nowhere in what was read, all brokers that do),
-    sorted."""
+    """Return (excluded brokers that were found nowhere, all brokers that were found), sorted."""
     known = set(planned.scans.merged.brokers)
     if planned.excluded - known:
         assigned = planned.partitions.select(F.explode("replicas").alias("broker"))

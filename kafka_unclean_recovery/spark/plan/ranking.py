@@ -133,8 +133,7 @@ def _forgotten() -> Column:
 
 
 def _ranked(rows: DataFrame) -> DataFrame:
-    """Order the candidates by plan._rank, then other live replicas, then dead ones, by their
-    place."""
+    """Order candidates by plan._rank, then other live replicas, then dead ones, by place."""
     can_lead = F.col("can_lead")
     window = Window.partitionBy(*GROUP).orderBy(
         ~can_lead,

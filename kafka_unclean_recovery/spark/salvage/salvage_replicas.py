@@ -168,8 +168,7 @@ def _any_of(codes: Sequence[str]) -> Any:
 
 
 def _unsure(partitions: DataFrame, leaders: DesignatedLeaders) -> Iterator[str]:
-    """Yield the plan's partitions for which a directory other than the one that counted may hold
-    more."""
+    """Yield the plan's partitions of which another directory than that counted may hold more."""
     found = partitions.where(_any_of(UNSURE)).orderBy(*KEY)
     planned = {(tp.topic, tp.partition) for tp in leaders.partitions}
     for row in found.toLocalIterator():

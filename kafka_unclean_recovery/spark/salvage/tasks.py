@@ -95,8 +95,7 @@ class _Task:
     _read: dict[str, LogDirectory] = field(default_factory=dict)
 
     def salvage(self, row: Row, found: Salvaged) -> None:
-        """Salvage one replica and fill in `found`. Raises OSError when the output can't be
-        written."""
+        """Salvage one replica and fill in `found`. Raises OSError for the output."""
         partition = found.replica.topic_partition
         attempt = self.root / ATTEMPTS / uuid.uuid4().hex
         output = Output(attempt, None if self.raw_only else RecordsFile)
@@ -112,8 +111,7 @@ class _Task:
         move_into(attempt, self.root)
 
     def _log_directory(self, where: str | None) -> LogDirectory:
-        """Return the log directory. Rows come sorted by it, so only one is kept. Raises
-        Unreadable."""
+        """Return the log directory; rows come sorted by it, so one is kept. Raises Unreadable."""
         if where is None:
             raise Unreadable("the scan does not say which log directory it lies in; scan again")
         if where not in self._read:
@@ -121,8 +119,7 @@ class _Task:
         return self._read[where]
 
     def _name_in(self, directory: LogDirectory, replica: Replica) -> str:
-        """Return the name of the replica's directory. Raises Unreadable when it is not what was
-        scanned."""
+        """Return the replica's directory name. Raises Unreadable when it is not as scanned."""
         meta = directory.meta
         if meta.node_id != replica.broker or meta.cluster_id not in (self.cluster_id, None):
             raise Unreadable(

@@ -249,8 +249,7 @@ def _counted(log: ReplicaLog, known: Known) -> ReplicaLog:
 
 
 def named_brokers(home: Home, of: Collection[int]) -> set[int]:
-    """Return those of the brokers of which some replica that was read has a topic id. Raises
-    OSError."""
+    """Return which of the brokers have a replica with a topic id. Raises OSError."""
     paths = done_directory(home).glob("[!.]*.parquet") if of else ()
     logs = (row["log"] for path in paths for row in read_rows(path))
     return {log["broker"] for log in logs if log["topic_id"] is not None}.intersection(of)

@@ -136,8 +136,7 @@ def known_of(
     newest: Mapping[str, Any] | None,
     doubts_of_others: Sequence[str] = (),
 ) -> Known:
-    """Return what the metadata logs say together. newest: what write_states told, None without a
-    log."""
+    """Return what the metadata logs say. newest: as write_states told, None without a log."""
     problems = [*_problems(weighed), *doubts_of_others]
     read = frozenset(int(row["number"]) for row in weighed if "authority" in row)
     if newest is None:

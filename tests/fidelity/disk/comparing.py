@@ -211,8 +211,7 @@ def _of_format_0(where: str) -> bool:
 
 
 def _ends_over_compressed(kafka: KafkaStart, ours: OurStart) -> bool:
-    """Return whether the broker ends over a log of format 0 that it reads up to an end that such
-    offsets decide."""
+    """Return whether the broker ends over compressed messages of format 0, which we don't read."""
     return kafka.ends is not None and any(
         f"/{name}/" in kafka.ends and _within_compressed(name, rows[ScanMode.RECOVER])
         for name, rows in ours.rows.items()

@@ -38,8 +38,7 @@ def epochs_gone(files: Bytes, g: random.Random) -> str:
 
 
 def segments_gone(files: Bytes, g: random.Random) -> str:
-    """Take away whole segments with all that belongs to them, from one on, up to one, or in the
-    middle."""
+    """Take away whole segments with their files: from one on, up to one, or in the middle."""
     replica = _replica(files, g)
     bases = sorted({name[:20] for name, _ in _of(files, replica) if name.endswith(".log")})
     place = g.randrange(len(bases))

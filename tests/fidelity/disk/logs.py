@@ -119,8 +119,7 @@ def _codecs() -> SoundLog:
 
 
 def _transactions() -> SoundLog:
-    """Return a log in which one producer commits, one aborts, and one leaves its last transaction
-    open."""
+    """Return a log with a transaction committed, one aborted, and one that is open."""
     segments = {base: tuple(_transactional(base)) for base in (0, 90)}
     return SoundLog("sold", segments, ((0, 0),))
 

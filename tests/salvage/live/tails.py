@@ -15,8 +15,7 @@ SHARED, TAIL, NEWER = 100, 300, 50
 
 
 def make_tails(directory: Path) -> None:
-    """Write the tails: brokers 1 and 3 wrote on alone, and 2 was elected without them; 4 has what 2
-    wrote then."""
+    """Write the tails: 1 and 3 wrote on alone, 2 was elected without them; 4 has 2's records."""
     with Cluster(Options(data_dir=directory)) as cluster:
         assignment = [(loser, DEAD, WINNER) for loser in LOSERS.values()]
         # What the losers write alone stays above their high watermarks.

@@ -28,8 +28,7 @@ SAVED = Saved("c", "d", (SavedPartition(TopicPartition("__consumer_offsets", 0),
 
 @pytest.fixture
 def cluster(monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
-    """Yield a cluster whose two groups had read 15 of 20 records, and nothing of that is
-    committed."""
+    """Yield a cluster: two groups had read 15 of 20 records, and nothing is committed."""
     commits = [
         SavedCommit(group, TopicPartition(TOPIC, 0), LOST, 0, "", None, number)
         for number, group in enumerate((GROUP, OTHER))
