@@ -38,10 +38,11 @@ def _formats() -> str:
     for path in sorted(SCHEMAS.glob("*.schema.json")):
         schema = json.loads(path.read_text())
         lines += ["", f"## {schema['title']}", "", f"`{path.name}`", "", schema["description"]]
-        lines += ["", "| key | type | |", "|---|---|---|"]
+        lines += ["", "| key | type | | |", "|---|---|---|---|"]
         required = set(schema.get("required", ()))
         for key, of in schema.get("properties", {}).items():
-            lines.append(f"| `{key}` | {_type(of)} | {'' if key in required else 'optional'} |")
+            optional = "" if key in required else "optional"
+            lines.append(f"| `{key}` | {_type(of)} | {optional} | {of.get('description', '')} |")
     return "\n".join([*lines, ""])
 
 

@@ -18,7 +18,7 @@ from msgspec import inspect
 
 import kafka_unclean_recovery
 from kafka_unclean_recovery import documents
-from kafka_unclean_recovery.documents.values import TITLES
+from kafka_unclean_recovery.documents.values import COMMON_TEXTS, TITLES
 
 SCHEMAS = Path(kafka_unclean_recovery.__file__).parent / "schemas"
 for _module in pkgutil.iter_modules(documents.__path__, f"{documents.__name__}."):
@@ -78,6 +78,8 @@ def _entry(kind: inspect.StructType, defs: dict[str, Json]) -> Json:
     about, keys = _described(kind.cls)
     known = [field.name for field in kind.fields]
     assert keys.keys() <= set(known), f"{kind.cls.__name__}: {keys.keys() - set(known)}"
+    keys = {**{key: COMMON_TEXTS[key] for key in known if key in COMMON_TEXTS}, **keys}
+    keys = {**{key: COMMON_TEXTS[key] for key in known if key in COMMON_TEXTS}, **keys}
     properties = {}
     for field in kind.fields:
         said = {"description": keys[field.name]} if field.name in keys else {}

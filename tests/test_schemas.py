@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -21,6 +22,22 @@ def test_a_schema_is_generated(name: str) -> None:
 def test_every_schema_has_its_type() -> None:
     stored = {path.name for path in SCHEMAS.iterdir() if path.suffix == ".json"}
     assert {schema_file(name).name for name in DOCUMENTS} == stored
+
+
+# Who reads a key alone, in an editor or on the page of the formats, has no sentence before it.
+HANGS_ON_ANOTHER = re.compile(
+    r"(Of|Those|That|These|The same|As|Else|By|From|For|To|Its|Their|In all|None)\b"
+)
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_each_key_has_a_text_that_is_understood_alone(name: str) -> None:
+    schema = json.loads(schema_file(name).read_text())
+    for entry in (schema, *schema.get("$defs", {}).values()):
+        for key, told in entry["properties"].items():
+            text = told.get("description") or told.get("items", {}).get("description") or ""
+            assert re.fullmatch(r"[A-Z0-9].*\.", text), f"{entry['description']} {key}: {text!r}"
+            assert not HANGS_ON_ANOTHER.match(text), f"{entry['description']} {key}: {text!r}"
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)

@@ -24,11 +24,17 @@ class TransactionJson(Entry, frozen=True, kw_only=True):
     """A transaction without its end in a replica's log. Times are ms since the Unix epoch.
 
     replica: The broker whose replica has it.
-    start_offset: Of its first record, inclusive.
-    last_timestamp_ms: Of the producer's newest batch in the partition; ms since the Unix epoch.
-    coordinator_start_time_ms: Of the newest transaction of the transactional id; ms since the Unix
-        epoch.
-    ending: open: its coordinator ends it yet. unknown: nothing proves which it is.
+    start_offset: Offset of the transaction's first record, inclusive.
+    last_timestamp_ms: When the producer wrote its newest batch in the partition, in ms since the
+        Unix epoch.
+    transactional_id: The producer's transactional id; null where it is not known.
+    coordinator_state: State of the transactional id at its coordinator; null where none told it.
+    coordinator_producer_epoch: Producer epoch that the coordinator has; null where none told it.
+    coordinator_start_time_ms: When the newest transaction of the transactional id began, in ms
+        since the Unix epoch.
+    ending: How it ends: commit and abort are what its coordinator decided; open means that the
+        coordinator ends it yet, unknown that nothing proves which it is.
+    reason: Why the transaction has this ending, as a sentence.
     """
 
     replica: BrokerId
@@ -47,11 +53,14 @@ class TransactionJson(Entry, frozen=True, kw_only=True):
 class GroupJson(Entry, frozen=True):
     """A group that has read what is gone.
 
-    committed_offset: Of a share group: the end of what it is done with at all.
-    resume_offset: From here on all records of the leader are new to the group.
+    committed_offset: The next offset that the group reads; for a share group the end of all that it
+        is done with.
+    committed_leader_epoch: Leader epoch of the last record that the group read; null where it did
+        not say.
+    resume_offset: The offset from which on all records of the leader are new to the group.
     refilled: New records lie where the gone ones were, and the group may skip them.
-    share_done_to: Of a share group: the end of what it is done with without a gap. Null: it is no
-        share group.
+    share_done_to: Where a share group is done with everything below, the end of that; null for all
+        other groups.
     """
 
     group: str
@@ -65,9 +74,11 @@ class GroupJson(Entry, frozen=True):
 class ProducerJson(Entry, frozen=True):
     """A producer that the leader knows.
 
-    last_sequence: Of its newest record in the partition; null: it has none there.
-    last_timestamp_ms: Of its newest batch in the partition; ms since the Unix epoch.
-    transactional: Else idempotent alone.
+    last_sequence: Sequence number of the producer's newest record in the partition; null where it
+        has none there.
+    last_timestamp_ms: When the producer wrote its newest batch in the partition, in ms since the
+        Unix epoch.
+    transactional: True for a transactional producer, false for one that is only idempotent.
     """
 
     producer_id: ToldNumber
@@ -80,11 +91,12 @@ class ProducerJson(Entry, frozen=True):
 class ReturningJson(Entry, frozen=True):
     """A replica that returns, or has returned, with more than its leader has.
 
-    back: Its broker is live again: too late.
-    records: That its disk held when it was scanned and the leader lacks or, once it is back, the
-        replica lacks. Null is unknown.
+    back: True when its broker is live again: then it is too late.
+    records: How many records its disk held when it was scanned and the leader lacks; once its
+        broker is back, how many the replica lacks. Null is unknown.
     offset: Where these records begin.
-    directory: Of the replica on its disk, to be moved aside before the broker starts.
+    directory: Directory of the replica on its disk, to be moved aside before the broker starts.
+    why: What shows that the replica holds more, as a sentence.
     """
 
     broker: BrokerId
@@ -98,17 +110,19 @@ class ReturningJson(Entry, frozen=True):
 class PartitionCareJson(Entry, frozen=True, kw_only=True):
     """What is left of the election of one partition.
 
-    leader: null: none, or one that is not listed here, as the problems tell then.
+    over: True when nothing is left in this partition, and nothing of it is unknown.
+    leader: Broker id of the leader; null where nobody leads, or a broker that is not listed, as the
+        problems tell then.
     out_of_sync: Replicas that are not back in the ISR.
-    reassigning: A reassignment is in progress, so that the replicas may not be the ones to stay.
+    offline_replicas: Replicas whose broker is fenced or dead, or whose log directory failed.
     log_end_offset: The leader's, exclusive.
-    transactions: Those without their end in the leader's log; without a leader those of each live
-        replica, which hang once that is elected.
-    groups: Those that have read what is gone.
+    transactions: Transactions without their end in the leader's log; without a leader in the log of
+        each live replica: they hang once that one is elected.
+    groups: Groups that have read what is gone.
     returning: Replicas whose disks may hold more than the leader, or did before they came back.
-    producers: Those that the leader knows, where records of theirs may be gone: of partitions that
-        a flag names, but for those of which the journal knows that nothing was lost. Null is
-        unknown.
+    producers: Producers that the leader knows and whose records may be gone. Told of partitions
+        that a flag names, unless the journal knows that nothing of them was lost. Null is unknown.
+    reassigning: A reassignment is in progress, so that the replicas may not be the ones to stay.
     problems: Why something could not be seen: what it hides is unknown.
     """
 
@@ -137,7 +151,7 @@ class AftercareJson(Entry, frozen=True, kw_only=True):
 
     over: Nothing is left in any partition, and nothing is unknown.
     unknown: What could not be seen of the cluster as a whole.
-    partitions: By topic and partition.
+    partitions: The partitions that were looked at, by topic and partition.
     """
 
     format_version: Literal[1] = 1

@@ -42,8 +42,9 @@ StartEffect = Annotated[
 class CutJson(Entry, frozen=True, kw_only=True):
     """What another replica loses under the leader that the start brings about.
 
-    broker: Of the replica.
-    live: Its broker lives; else this is what its scanned disk loses once it is back.
+    broker: Id of the broker whose replica is cut.
+    live: True when its broker lives; else this is what its scanned disk loses once the broker is
+        back.
     offset: What it keeps ends here, exclusive.
     records: How many records it loses.
     """
@@ -57,20 +58,22 @@ class CutJson(Entry, frozen=True, kw_only=True):
 class StartJson(Entry, frozen=True, kw_only=True):
     """What the start does to one replica. Unknown is null.
 
-    topic_id: From its partition.metadata.
-    directory: Of the replica on the disk.
-    effect: leads: It is kept, and leads again by itself. waits: It is kept, and has no leader.
-        truncated: The records from `offset` on are deleted. emptied: All are. stray: Its directory
-        is put aside. offline: The broker starts without its log directory. refused: The broker does
-        not start. epoch_fell_back: The controller has an older leader epoch than the disk.
-        begins_empty: Its directory is not there, and the broker makes an empty one.
-    log_end_offset: Of the replica, exclusive.
-    offset: From here on records are deleted.
+    topic_id: Topic id in the replica's partition.metadata.
+    directory: Directory of the replica on the disk.
+    effect: What the broker does with it. leads: It is kept, and leads again by itself. waits: It is
+        kept, and has no leader. truncated: The records from `offset` on are deleted. emptied: All
+        are. stray: Its directory is put aside. offline: The broker starts without its log
+        directory. refused: The broker does not start. epoch_fell_back: The controller has an older
+        leader epoch than the disk. begins_empty: Its directory is not there, and the broker makes
+        an empty one.
+    log_end_offset: End of the replica's log, exclusive.
+    offset: The offset from which on records are deleted.
     records: How many are deleted, or put aside with a stray; at most so many in a compacted topic.
     unique: How many of the deleted ones no other known log has.
     expired: How many are deleted besides, below the log start of the leader.
     leader: The broker that it follows, or itself.
     unread: Other replicas that may have some of the deleted ones, and whose logs nobody has read.
+    why: What makes the broker do so, as a sentence.
     elected: The broker that the controller makes leader because of the start, where there is none;
         null: none.
     others_lose: Records that other replicas lose under it, each once.
@@ -101,7 +104,7 @@ class BeforeStartJson(Entry, frozen=True, kw_only=True):
 
     stopped_clean: The controller will count its last stop as clean.
     destroys: The start makes records be lost, of this disk or of others.
-    untold: For some replica, or something as a whole, it can't be told.
+    untold: True when for some replica, or for the disk as a whole, it can't be told what happens.
     rests_on: The metadata log that was read in place of the controller; null: brokers were asked.
     unknown: What could not be seen of the disk or the cluster as a whole.
     commands: What to run before the start, a line each; comments where a person has to decide.

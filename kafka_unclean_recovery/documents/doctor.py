@@ -12,14 +12,21 @@ CheckCode = Annotated[str, Meta(extra_json_schema={"pattern": "^[a-z_]+$"})]
 Status = Annotated[
     Literal["ok", "notice", "unknown", "warning", "failure"],
     Meta(
-        description="From the least grave. unknown: can't be found out, and a recovery does not"
+        description="How grave it is. unknown: it can't be found out, and a recovery does not"
         " hang on it. The exit code is 1 from warning on."
     ),
 ]
 
 
 class CountsJson(Entry, frozen=True):
-    """How many checks have each status."""
+    """How many checks have each status.
+
+    ok: Number of checks with the status ok.
+    notice: Number of checks with the status notice.
+    unknown: Number of checks with the status unknown.
+    warning: Number of checks with the status warning.
+    failure: Number of checks with the status failure.
+    """
 
     ok: Int64
     notice: Int64
@@ -48,9 +55,10 @@ class CheckJson(Entry, frozen=True):
 class DoctorJson(Entry, frozen=True, kw_only=True):
     """Checks of a cluster and of this machine, the gravest first. Nothing was changed for them.
 
-    cluster_id: Id of the Kafka cluster.
     checked_at: ISO 8601 with its offset from UTC.
     worst: The gravest status among the checks.
+    counts: How many checks have each status.
+    checks: All checks, the gravest first.
     """
 
     format_version: Literal[1] = 1

@@ -8,7 +8,7 @@ from msgspec import Meta
 
 from kafka_unclean_recovery.documents.values import Entry, Int32, Int64, published
 
-HostPort = Annotated[str, Meta(description="HOST:PORT")]
+HostPort = Annotated[str, Meta(description="Address as HOST:PORT.")]
 EmulatedId = Annotated[int, Meta(ge=1)]
 Process = Annotated[
     str, Meta(extra_json_schema={"enum": ["dead", "starting", "running", "paused"]})
@@ -19,6 +19,7 @@ Process = Annotated[
 class EmulatorJson(Entry, frozen=True, kw_only=True):
     """Where a running emulator listens.
 
+    bootstrap_servers: Addresses of its brokers, as --bootstrap-server takes them.
     control_socket: Path, for ctl --socket.
     """
 
@@ -31,7 +32,10 @@ class EmulatorJson(Entry, frozen=True, kw_only=True):
 class BrokerJson(Entry, frozen=True):
     """One emulated broker.
 
-    fenced: As the controller has it; true while it is not registered.
+    id: Id of the broker.
+    address: Address of the broker, as HOST:PORT.
+    process: What the process of the broker does.
+    fenced: True while the controller has it fenced, or it is not registered.
     epoch: The broker epoch; null of a dead process.
     """
 
@@ -45,7 +49,9 @@ class BrokerJson(Entry, frozen=True):
 class LogJson(Entry, frozen=True):
     """The log of one replica.
 
-    log_end_offset: Exclusive.
+    broker: Id of the broker with this log.
+    log_end_offset: The offset that the replica's next record gets.
+    high_watermark: High watermark that the replica knows, exclusive.
     last_written_leader_epoch: Null: no record yet.
     """
 
@@ -59,7 +65,8 @@ class PartitionJson(Entry, frozen=True):
     """One partition as the controller has it.
 
     leader: Null: none.
-    logs: Of replicas whose process is alive, paused or not.
+    partition_epoch: Partition epoch, which grows with each change of the partition.
+    logs: Logs of the replicas whose process is alive, paused or not.
     """
 
     topic: str
@@ -77,6 +84,8 @@ class PartitionJson(Entry, frozen=True):
 class StatusJson(Entry, frozen=True):
     """An emulated cluster at one moment.
 
+    brokers: The emulated brokers.
+    partitions: The partitions that the emulated brokers have.
     faults: A sentence for each link, lag and interception that is not as it should be.
     """
 
@@ -89,8 +98,8 @@ class StatusJson(Entry, frozen=True):
 class EmulatorCtlJson(Entry, frozen=True, kw_only=True):
     """The answer to one command. ctl itself imports no codec, so a golden file holds it to this.
 
-    command: Its words as they were given.
-    answer: Of status an object, else what the command says, as text.
+    command: The words of the command as they were given.
+    answer: What the command says: an object for `status`, a text for every other.
     """
 
     format_version: Literal[1] = 1

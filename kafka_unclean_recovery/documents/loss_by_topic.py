@@ -26,7 +26,7 @@ class RecordCountJson(Entry, frozen=True):
 
     records: The sum; null when it is unknown for any partition.
     known_records: The sum over the partitions of which it is known.
-    unknown_partitions: Of how many partitions, or elections, it is unknown.
+    unknown_partitions: Number of partitions, or elections, for which it is unknown.
     """
 
     records: ToldNumber | None
@@ -37,10 +37,12 @@ class RecordCountJson(Entry, frozen=True):
 class TotalJson(Entry, frozen=True):
     """The loss of all topics.
 
+    partitions: How many partitions were planned.
     designated: Partitions with a designated leader.
     without: Partitions without one, by the reason.
-    certain: Of partitions with a designated leader: what live replicas would truncate.
-    possible: The same: what dead and excluded brokers may hold beyond.
+    certain: What live replicas would truncate, in partitions with a designated leader.
+    possible: What dead and excluded brokers may hold beyond, in partitions with a designated
+        leader.
     """
 
     partitions: ToldNumber
@@ -53,10 +55,12 @@ class TotalJson(Entry, frozen=True):
 class TopicLossJson(Entry, frozen=True):
     """The loss of one topic.
 
+    partitions: How many partitions of the topic were planned.
     designated: Partitions with a designated leader.
     without: Partitions without one, by the reason.
-    certain: Of partitions with a designated leader: what live replicas would truncate.
-    possible: The same: what dead and excluded brokers may hold beyond.
+    certain: What live replicas would truncate, in partitions with a designated leader.
+    possible: What dead and excluded brokers may hold beyond, in partitions with a designated
+        leader.
     """
 
     topic: str
@@ -73,8 +77,9 @@ class LossByTopicJson(Entry, frozen=True, kw_only=True):
 
     cluster_id: Id of the Kafka cluster, null where no disk tells it.
     problems: Sentences about the scans as a whole.
-    total: Of all topics.
-    topics: By name. Partitions that the newest metadata log does not have are left out.
+    total: The loss of all topics together.
+    topics: The loss of each topic, by name. Partitions that the newest metadata log does not have
+        are left out.
     """
 
     format_version: Literal[1] = 1

@@ -44,8 +44,6 @@ STOCK_SCRIPT_WARNING = (
 class ElectionJson(Entry, frozen=True):
     """One election.
 
-    topic: Name of the topic.
-    partition: Partition number.
     designated_leader: Broker id of the replica to elect.
     """
 
@@ -59,7 +57,7 @@ class ManualRecoveryJson(Entry, frozen=True):
     """Partitions and their designated leaders, for kafka-elect-leaders --election-type designated.
     May be edited.
 
-    partitions: By topic and partition.
+    partitions: One election for each partition, by topic and partition.
     """
 
     partitions: tuple[ElectionJson, ...]

@@ -25,7 +25,8 @@ class StandsJson(Entry, frozen=True):
 
     before: What the next failure then does: blocked: producers with acks=all are refused; offline:
         nobody leads; unclean: a replica from outside the ISR leads, and records are lost.
-    failures: Of brokers that are in the ISR; -1 where it is so already.
+    failures: Failures of brokers in the ISR that these partitions stand; -1 where it is so already.
+    partitions: How many partitions stand so many.
     """
 
     before: Next
@@ -47,7 +48,7 @@ class ChangeJson(Entry, frozen=True):
     """A partition whose margin is another one than at the last look.
 
     was: Failures that it stood before writes were blocked, -1 where they were.
-    stands: That it stands now.
+    stands: Failures that the partition stands now before writes are blocked, -1 where they are.
     """
 
     topic: str
@@ -61,11 +62,11 @@ class ChangeJson(Entry, frozen=True):
 class QuorumMarginJson(Entry, frozen=True):
     """The metadata quorum: without it nobody is elected, and no ISR shrinks.
 
-    state: up: a controller leads, and a majority follows; down: none does; silent: nothing was
-        heard of it; untold: there is none, or this user may not ask.
+    state: How the quorum is. up: a controller leads, and a majority follows; down: none does;
+        silent: nothing was heard of it; untold: there is none, or this user may not ask.
     voters: How many there are; null where that is not known.
     follow: How many of them fetched within the last 3 s; null where that is not known.
-    failures: Of voters that it still stands; null where that is not known.
+    failures: Failures of voters that the quorum still stands; null where that is not known.
     """
 
     state: Literal["up", "down", "silent", "untold"]
@@ -78,13 +79,13 @@ class QuorumMarginJson(Entry, frozen=True):
 class MarginJson(Entry, frozen=True, kw_only=True):
     """The margin of a cluster, at the first look and whenever something of it changes.
 
-    observed_at: ISO 8601 with its offset from UTC.
-    known: Of how many partitions the margin is known; of none while the quorum is down or silent.
-    not_known: Of how many it is not.
+    known: How many partitions have a known margin; none while the quorum is down or silent.
+    not_known: How many partitions have an unknown margin.
     stands: Partitions with one replica are not in it, unless they are offline.
     single_replicas: How many partitions have one replica.
     elr_partitions: How many partitions have an ELR.
     elr_members: How many replicas are in ELRs.
+    out_of_sync: Live brokers with replicas that are not in the ISR.
     down: Brokers that are fenced or do not answer, as far as replicas name them.
     changes: Since the last look; none at the first.
     problems: What could not be read.

@@ -24,11 +24,12 @@ BY_BROKER = frozenset({"file", "default", "one_broker"})
 class ObservedBrokerJson(Entry, frozen=True):
     """A broker that the cluster knows.
 
-    rack: Its broker.rack; null where it has none.
+    id: Id of the broker.
+    rack: The broker's broker.rack; null where it has none.
     fenced: Whether the controller has fenced it; before Kafka 4.1 such brokers are left out.
     silent: Why it did not answer; null where it did, or was not asked.
-    min_isr: min.insync.replicas that it has in its own file, for topics without a value; null where
-        that was not asked.
+    min_isr: The value of min.insync.replicas in the broker's own file, for topics without a value;
+        null where that was not asked.
     listed: False for a broker that is not listed on the listener that the command came in by, and
         is not known to be dead.
     heard: What tells that it lives, where it did not answer; null where nothing does.
@@ -53,6 +54,7 @@ class ObservedBrokerJson(Entry, frozen=True):
 class VoterStateJson(Entry, frozen=True):
     """A voter of the metadata quorum.
 
+    id: Node id of the voter.
     follows: Whether it fetched within the last 3 s; null where that is not told.
     """
 
@@ -63,7 +65,7 @@ class VoterStateJson(Entry, frozen=True):
 class ObservedPartitionJson(Entry, frozen=True):
     """A partition as the controller has it.
 
-    leader: -1 where it has none.
+    leader: Broker id of the leader; -1 where it has none.
     offline_replicas: Replicas whose broker is fenced or dead, or whose log directory failed.
     led_unseen: Whether a broker leads it that is not listed; leader is -1 then.
     survivors: Where nobody leads it, the live replicas with the best log, also on fenced brokers
@@ -88,10 +90,12 @@ class ObservedPartitionJson(Entry, frozen=True):
 class ObservedTopicJson(Entry, frozen=True):
     """A topic.
 
-    min_isr: min.insync.replicas as configured; null where that is not known.
+    name: Name of the topic.
+    min_isr: The value of min.insync.replicas as configured; null where that is not known.
     min_isr_source: Who set it: topic, all_brokers, one_broker, file, default or unknown.
-    unclean: unclean.leader.election.enable; null where that is not known.
+    unclean: The value of unclean.leader.election.enable; null where that is not known.
     problem: Why something of it is not known; null where all is.
+    partitions: The partitions of the topic.
     """
 
     name: TopicName
@@ -107,10 +111,11 @@ class ObservedTopicJson(Entry, frozen=True):
 class ObservationJson(Entry, frozen=True, kw_only=True):
     """What ok-to-stop saw of a cluster, to be asked again without it.
 
-    observed_at: When the look ended; ISO 8601 with its offset from UTC.
     release: Release of the brokers, as "4.3"; "unknown" where they do not tell it or differ.
     elr: Whether eligible leader replicas are on.
-    voters: Of the metadata quorum; null where that is not known.
+    brokers: Brokers that the cluster knows.
+    voters: Voters of the metadata quorum; null where they are not known.
+    topics: Topics of the cluster.
     problems: What could not be read.
     """
 

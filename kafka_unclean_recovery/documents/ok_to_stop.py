@@ -20,7 +20,7 @@ from kafka_unclean_recovery.documents.values import (
 class LeadershipJson(Entry, frozen=True):
     """Who leads a partition, and who may.
 
-    leader: -1 where nobody does.
+    leader: Broker id of the leader; -1 where nobody leads.
     """
 
     leader: OrNone
@@ -31,11 +31,14 @@ class LeadershipJson(Entry, frozen=True):
 class PredictedJson(Entry, frozen=True):
     """What becomes of a partition.
 
-    classes: From the gravest: unclean_election, last_clean_copy, offline_survivor, goes_offline,
-        writes_blocked and below_margin, each of which says no; then single_replica, leaves_elr and
-        at_the_floor, which are only said.
+    internal: True for a partition of one of Kafka's internal topics.
+    classes: Names of what becomes of it, the gravest first: unclean_election, last_clean_copy,
+        offline_survivor, goes_offline, writes_blocked and below_margin, each of which says no; then
+        single_replica, leaves_elr and at_the_floor, which are only said.
     because: The numbers and the setting that decide it.
     min_isr: Effective min.insync.replicas: never more than the replicas.
+    before: Who leads before the stop, and who may.
+    after: Who leads after the stop, and who may.
     """
 
     topic: TopicName
@@ -49,7 +52,10 @@ class PredictedJson(Entry, frozen=True):
 
 
 class NotKnownJson(Entry, frozen=True):
-    """A partition of which it is not known what becomes of it, and why."""
+    """A partition of which it is not known what becomes of it, and why.
+
+    why: What is not known, as a sentence.
+    """
 
     topic: TopicName
     partition: Int32
@@ -59,10 +65,10 @@ class NotKnownJson(Entry, frozen=True):
 class ScenarioJson(Entry, frozen=True):
     """What one way to stop does.
 
-    verdict: yes, no, or unknown.
+    verdict: Whether the brokers may be stopped in this way: yes, no, or unknown.
     counts: How many partitions are of each class.
     quorum: Why the metadata quorum would lose its majority; null where it keeps it.
-    partitions: Those of any class, the gravest first.
+    partitions: Partitions of any class, the gravest first.
     """
 
     verdict: Literal["yes", "no", "unknown"]
@@ -79,10 +85,11 @@ class OkToStopJson(Entry, frozen=True, kw_only=True):
     brokers: The brokers that would be stopped together.
     controllers: The controllers that would be.
     margin: How many more failures each partition must stand before writes are blocked.
-    verdict: Of a controlled stop and of a kill: the worse. yes is exit code 0, no 1, unknown 4.
+    verdict: The worse verdict, of a controlled stop and of a kill. yes is exit code 0, no 1,
+        unknown 4.
     stop: What a controlled stop does.
-    kill: What a kill does once the brokers' sessions have ended; leaves_elr tells what their
-        return does.
+    kill: What a kill does once the brokers' sessions have ended; leaves_elr tells what their return
+        does.
     already: Partitions with a replica on these brokers that are offline or blocked as it is.
     not_known: Partitions of which it is not known what becomes of them.
     problems: What is not known besides.
@@ -108,7 +115,7 @@ class OkToStopJson(Entry, frozen=True, kw_only=True):
 class MissingReplicaJson(Entry, frozen=True):
     """A replica that is not back in the ISR.
 
-    why: broker_down, directory_failed, or catching_up.
+    why: Why it is not back: broker_down, directory_failed, or catching_up.
     """
 
     topic: TopicName
@@ -121,7 +128,8 @@ class MissingReplicaJson(Entry, frozen=True):
 class BackAfterStopJson(Entry, frozen=True, kw_only=True):
     """What has not come back after brokers were started again.
 
-    verdict: yes: all is back; no; or unknown.
+    brokers: The brokers that were stopped.
+    verdict: Whether all is back: yes, no, or unknown.
     down: Brokers that are not registered, or fenced, or do not answer.
     missing: Replicas of theirs that are not in the ISR.
     not_leading: How many partitions that they lead by preference others lead: no loss.

@@ -63,6 +63,7 @@ _TOPIC = re.compile(r"[a-zA-Z0-9._-]{1,249}")
 class RankedJson(Entry, frozen=True):
     """A candidate, and what it is ranked by.
 
+    loss: What electing this replica loses.
     divergences: Live replicas that would be truncated.
     last_written_leader_epoch: Leader epoch of the last record in the log; -1 where no record was
         ever written.
@@ -80,11 +81,6 @@ class PreconditionsJson(Entry, frozen=True):
     """What must still hold just before the election; else the partition is refused.
 
     topic_id: Topic id as Kafka prints it.
-    leader_epoch: Leader epoch of the partition.
-    replicas: The replica set in assignment order.
-    isr: In-sync replicas.
-    elr: Eligible leader replicas; empty where the cluster has no ELR.
-    last_known_elr: Last known ELR; empty where the cluster has no ELR.
     unregistered_replicas: Replicas whose broker is listed neither as live nor as fenced; left out
         where there are none.
     """
@@ -101,8 +97,7 @@ class PreconditionsJson(Entry, frozen=True):
 class PartitionJson(Entry, frozen=True):
     """The plan of one offline partition.
 
-    topic: Name of the topic.
-    partition: Partition number.
+    preconditions: What the plan rests on.
     designated_leader: Broker whose replica is to lead; null when none is.
     order: The replica set as it is to be written before the election: candidates best first, then
         other live replicas, then the dead.
@@ -131,7 +126,7 @@ class PlanJson(Entry, frozen=True):
 
     cluster_id: Id of the Kafka cluster that the plan is for.
     created_at: When the plan was made: ISO 8601 with the offset from UTC.
-    partitions: By topic and partition.
+    partitions: The offline partitions, by topic and partition.
     digest: SHA-256 of all else as JSON with sorted keys, no blanks and ASCII only.
     """
 

@@ -44,11 +44,7 @@ ConsentJson = Annotated[
 
 
 class TopicPartitionJson(Entry, frozen=True):
-    """One partition.
-
-    topic: The topic.
-    partition: Its number.
-    """
+    """One partition."""
 
     topic: str
     partition: Int32
@@ -57,8 +53,8 @@ class TopicPartitionJson(Entry, frozen=True):
 class MomentJson(Entry, frozen=True):
     """What one line of the journal tells, or several in a row.
 
-    at_ms: Milliseconds since the Unix epoch.
-    event: Of the journal's line.
+    event: Event of the line in the journal.
+    text: What happened, as a sentence.
     alarm: Whether it is one to be alarmed at.
     """
 
@@ -71,10 +67,11 @@ class MomentJson(Entry, frozen=True):
 class LossesJson(Entry, frozen=True):
     """What the elections of all topics cost.
 
+    elections: How many elections there were.
     elected: How many ended with a leader elected.
-    not_elected: The others, by what became of them.
-    certain: Live replicas held them and are truncated.
-    possible: Replicas that were down or silent may hold them.
+    not_elected: How many ended without a leader elected, by outcome.
+    certain: Records that live replicas held and that are truncated.
+    possible: Records that replicas may hold that were down or silent.
     """
 
     elections: ToldNumber
@@ -87,11 +84,11 @@ class LossesJson(Entry, frozen=True):
 class TopicLossesJson(Entry, frozen=True):
     """What the elections of one topic cost.
 
-    topic: The topic.
+    elections: How many elections there were.
     elected: How many ended with a leader elected.
-    not_elected: The others, by what became of them.
-    certain: Live replicas held them and are truncated.
-    possible: Replicas that were down or silent may hold them.
+    not_elected: How many ended without a leader elected, by outcome.
+    certain: Records that live replicas held and that are truncated.
+    possible: Records that replicas may hold that were down or silent.
     """
 
     topic: str
@@ -105,7 +102,8 @@ class TopicLossesJson(Entry, frozen=True):
 class AllLossesJson(Entry, frozen=True):
     """What the elections cost.
 
-    topics: Those that lost most first.
+    total: What the elections of all topics cost.
+    topics: What the elections of each topic cost, the greatest losses first.
     """
 
     total: LossesJson
@@ -115,10 +113,10 @@ class AllLossesJson(Entry, frozen=True):
 class SavedJson(Entry, frozen=True):
     """The tail of one live replica, saved or not.
 
-    topic: The topic.
-    partition: Its number.
-    start_offset: An offset; null is unknown.
-    end_offset: An offset; null is unknown.
+    start_offset: First offset of the tail, inclusive; null is unknown.
+    end_offset: End of the tail, exclusive; null is unknown.
+    saved: True when the tail was saved.
+    reason: Why the tail was not saved; null where it was.
     """
 
     topic: str
@@ -131,7 +129,11 @@ class SavedJson(Entry, frozen=True):
 
 
 class SalvageJson(Entry, frozen=True):
-    """What was saved into one directory."""
+    """What was saved into one directory.
+
+    directory: The directory that the tails were saved into.
+    partitions: The tails, one for each live replica.
+    """
 
     directory: str
     partitions: tuple[SavedJson, ...]
@@ -140,9 +142,8 @@ class SalvageJson(Entry, frozen=True):
 class GroupJson(Entry, frozen=True):
     """A group that has read what is gone.
 
-    topic: The topic.
-    partition: Its number.
-    resume_offset: From here on all is new to it.
+    committed_offset: The next offset that the group reads.
+    resume_offset: The offset from which on all is new to the group.
     refilled: New records lie where the gone ones were.
     """
 
@@ -157,9 +158,12 @@ class GroupJson(Entry, frozen=True):
 class CareJson(Entry, frozen=True):
     """What aftercare saw last.
 
-    at_ms: Milliseconds since the Unix epoch.
+    over: True when nothing was left, and nothing unknown.
     unknown: What could not be seen, which may hide more.
+    groups: Groups that have read what is gone.
+    hanging_transactions: How many transactions hang.
     endable_transactions: How many of them have a known ending.
+    out_of_sync_replicas: How many replicas were not back in the ISR.
     """
 
     at_ms: Int64
@@ -172,7 +176,12 @@ class CareJson(Entry, frozen=True):
 
 
 class StepJson(Entry, frozen=True):
-    """A step to take."""
+    """A step to take.
+
+    text: What is to be done, as a sentence.
+    commands: Commands that do it.
+    alarm: True for a step to be alarmed at.
+    """
 
     text: str
     commands: tuple[str, ...]
@@ -182,6 +191,8 @@ class StepJson(Entry, frozen=True):
 class OrderJson(Entry, frozen=True):
     """A replica order that was changed.
 
+    original: The replica set before the run.
+    written: The replica set that the run wrote.
     restored_at_ms: When it was seen as before, or gone with its topic; null where the journal does
         not say so.
     left_alone: Why it was left as somebody else made it; null where it was not, absent before that
@@ -197,15 +208,17 @@ class OrderJson(Entry, frozen=True):
 class ElectionJson(Entry, frozen=True, kw_only=True):
     """One partition in one run.
 
-    topic: The topic.
-    partition: Its number.
     decided_at_ms: When it was decided on; null in journals that do not tell.
     begun_at_ms: When its election was announced; null when it never was.
     designated_leader: Null is unknown or nobody.
-    outcome: As in report-1.schema.json; null where the journal ends before.
+    outcome: What became of the election, in the words of report-1.schema.json; null where the
+        journal ends before.
+    reason: Why the election had this outcome; null where nothing is to be said.
     elected_leader: Whose election the losses count; null for nobody, or unknown.
     loss: What it cost; null when nobody was elected.
     leader: Who led when the run saw it last; -1 is nobody, null unknown.
+    leader_epoch: Leader epoch when the run saw it last; null is unknown.
+    isr: In-sync replicas when the run saw them last; null is unknown.
     order: The replica order, where another one was written; null where none was.
     waiting: What the return of each dead broker would do, as it was when planned; empty when
         nothing was planned.
@@ -234,11 +247,12 @@ class ElectionJson(Entry, frozen=True, kw_only=True):
 class QuorumSeedJson(Entry, frozen=True, kw_only=True):
     """The log directory of a new controller, which quorum seed was to write.
 
-    at_ms: Milliseconds since the Unix epoch.
+    directory: The log directory that was to be written.
     source: Copy that it begins from.
-    epoch: Of the plan, as plan_digest.
+    epoch: Epoch in the plan of the new quorum.
+    plan_digest: Digest of the plan of the new quorum.
     end_offset: End of that copy; null in journals that do not tell, as new_controller.
-    new_controller: As ID@HOST:PORT.
+    new_controller: The new controller as ID@HOST:PORT.
     lost: Ids of voters that were named as gone for good.
     steps_left: What the plan has to be done afterwards.
     exit_code: 0 when it was written whole and read back; null where the run noted no result.
@@ -262,17 +276,22 @@ class QuorumSeedJson(Entry, frozen=True, kw_only=True):
 class PostMortemJson(Entry, frozen=True, kw_only=True):
     """What a journal tells. Unknown is null, never 0.
 
+    cluster_id: Id of the Kafka cluster; null where the journal does not tell.
     journal: The file, as it was named.
     ended: False when the last run was killed, or is under way still.
-    problems: Of the cluster as a whole.
+    problems: Sentences about the cluster as a whole.
     groups_asked: Whether groups were asked before electing, as far as the journal tells.
     unknown: What could not be known of groups before electing.
     unfinished: Replica orders that may not be as before: --resume.
+    timeline: What happened, in the order of the journal.
+    consents: The consents that were given.
+    losses: What the elections cost.
     salvages: What was saved before electing.
     aftercare: Null when aftercare noted nothing.
     next_steps: The most urgent first.
-    seeds: Of quorum seed; absent where the journal has none.
-    partitions: Those that lost most first.
+    seeds: Log directories of new controllers that `quorum seed` was to write; absent where the
+        journal has none.
+    partitions: The elections, the greatest losses first.
     """
 
     format_version: Literal[1] = 1

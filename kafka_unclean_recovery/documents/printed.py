@@ -41,8 +41,9 @@ class AnswerJson(Entry, frozen=True):
 class ElectionsJson(Entry, frozen=True, kw_only=True):
     """What became of elections in which the controller chose.
 
-    elections: By topic and partition. Of all partitions Kafka answers those that needed an
-        election.
+    election_type: Type of the elections, as --election-type has it.
+    elections: The elections, by topic and partition. Asked for all partitions, Kafka answers for
+        those that needed one.
     """
 
     format_version: Literal[1] = 1
@@ -62,7 +63,7 @@ class PutBackJson(Entry, frozen=True):
 class ResumeJson(Entry, frozen=True, kw_only=True):
     """What --resume did.
 
-    journal: Its path as it was given.
+    journal: Path of the journal as it was given.
     put_back: Replica orders that an earlier run had left changed, and that are the original ones
         again.
     """
@@ -77,8 +78,9 @@ class ResumeJson(Entry, frozen=True, kw_only=True):
 class ReplayedJson(Entry, frozen=True, kw_only=True):
     """The replay of one partition.
 
+    target_topic: Name of the topic that the records go to.
     to_produce: Records that the targets lack.
-    produced: By this run.
+    produced: How many records this run produced.
     already_there: Produced by an earlier run.
     in_open_transactions: Records left out: no marker says how their transactions ended.
     aborted: Records left out.
@@ -106,6 +108,7 @@ class SalvageReplayJson(Entry, frozen=True, kw_only=True):
 
     executed: False: nothing was produced.
     refusals: Why nothing may be produced as things are.
+    partitions: The partitions that were saved, by topic and partition.
     """
 
     format_version: Literal[1] = 1
@@ -118,8 +121,10 @@ class SalvageReplayJson(Entry, frozen=True, kw_only=True):
 class LostCommitJson(Entry, frozen=True, kw_only=True):
     """A commit of a group that was saved.
 
-    group: Its id.
     offset: The next one that the group was to read; null where the record deletes the commit.
+    leader_epoch: Leader epoch of the last record that the group had read; null where it did not
+        say.
+    metadata: Text that the client committed with the offset.
     committed_at: Milliseconds since 1970.
     saved_at: Offset of its record in __consumer_offsets.
     committed: What the group has committed now; null for nothing.
@@ -143,7 +148,7 @@ class SalvageOffsetsJson(Entry, frozen=True, kw_only=True):
     """Commits of groups that an election lost.
 
     brought_back: How many of those to be brought back were; 0 without --execute.
-    commits: By group, the newest first.
+    commits: The commits, by group, the newest first.
     """
 
     format_version: Literal[1] = 1
@@ -157,12 +162,13 @@ class SparkSalvageJson(Entry, frozen=True, kw_only=True):
     """Totals. What was saved of each replica is in manifest.json (salvage-1.schema.json) in the
     output directory.
 
-    replicas: Looked at.
+    replicas: How many replicas were looked at.
     with_more: Replicas that held records beyond the designated leader's log.
     size: Bytes of segment files written.
     records: In Parquet.
-    in_doubt: Replicas.
-    problems: Of the scans.
+    in_doubt: How many replicas were salvaged with a doubt.
+    first_doubt: The doubt of one of these replicas; null where there is none.
+    problems: What the scans could not read.
     """
 
     format_version: Literal[1] = 1

@@ -22,7 +22,9 @@ FileName = Annotated[str, Meta(extra_json_schema={"pattern": "^[0-9]{20}[0-9.a-z
 class ListenerJson(Entry, frozen=True):
     """A listener of a controller.
 
-    name: Its name in controller.listener.names.
+    name: Name of the listener in controller.listener.names.
+    host: Host name or address.
+    port: Port number.
     """
 
     name: str
@@ -46,9 +48,9 @@ class VoterJson(Entry, frozen=True):
 class CopyJson(Entry, frozen=True):
     """One node's copy of the metadata log.
 
-    directory: Of its files.
+    directory: Directory of its files.
     node: Id in meta.properties; null where a metadata directory was given alone.
-    role: broker, controller, both, or unknown, by the newest state.
+    role: What the node is by the newest state: broker, controller, both, or unknown.
     last_epoch: Leader epoch of its last record; -1 where it has none.
     end_offset: End of the log, exclusive.
     log_start_offset: First offset in its segments.
@@ -56,11 +58,12 @@ class CopyJson(Entry, frozen=True):
     last_timestamp_ms: When its last record was written, ms since the Unix epoch.
     newest_epoch: Greatest epoch in its log and in its quorum-state.
     kraft_version: 0 where the voters are in the configuration, 1 where they are in the log.
-    voters: Of the quorum, as its log tells.
+    voters: Voters of the quorum, as its log tells.
     torn_bytes: Bytes of an unfinished write behind its last record.
     damage: Why it ends although more was written; null where it simply ends.
     held_by: Process that has it open; null where none is known.
-    relation: To the best copy: best, same, prefix, given_up, diverges or not_compared.
+    relation: How it relates to the best copy: best, same, prefix, given_up, diverges or
+        not_compared.
     alike_to: Up to this offset, exclusive, it is as the best; null where that is not known.
     lacks: What the best copy does beyond it.
     beyond: What it does beyond the best copy.
@@ -92,6 +95,7 @@ class CopyJson(Entry, frozen=True):
 class QuorumInspectJson(Entry, frozen=True):
     """The copies of the metadata log that were found.
 
+    cluster_ids: Cluster ids in the copies; more than one where they are from several clusters.
     copies: The best first.
     epoch: Greatest epoch that any log or quorum-state tells.
     topics: How many topics the best copy has.
@@ -120,10 +124,10 @@ class QuorumInspectJson(Entry, frozen=True):
 class SeedFileJson(Entry, frozen=True):
     """A file of the best copy that the new controller gets.
 
-    name: Of a segment or a checkpoint.
+    name: Name of a segment or a checkpoint.
     size: Bytes to be copied from its beginning.
     found_size: Bytes that it had: if it has others later, somebody leads and writes.
-    sha256: Of the bytes to be copied.
+    sha256: SHA-256 of the bytes to be copied.
     """
 
     name: FileName
@@ -135,12 +139,15 @@ class SeedFileJson(Entry, frozen=True):
 class SeedJson(Entry, frozen=True):
     """The copy that the new quorum begins from.
 
-    directory: Of its metadata log, on the machine where the plan was made.
+    directory: Directory of the metadata log, on the machine where the plan was made.
+    node: Id in meta.properties; null where a metadata directory was given alone.
     last_epoch: Leader epoch of its last record.
     end_offset: End of its log, exclusive.
+    last_timestamp_ms: When its last record was written, ms since the Unix epoch.
+    kraft_version: 0 where the voters are in the configuration, 1 where they are in the log.
     topics: How many topics it has; `verify` looks for as many.
     files: All that is copied, by name.
-    last_segment: To which of them the control batch is appended; null where nothing is.
+    last_segment: Name of the file that the control batch is appended to; null where nothing is.
     """
 
     directory: str
@@ -157,7 +164,8 @@ class SeedJson(Entry, frozen=True):
 class ProspectJson(Entry, frozen=True):
     """What a node will do when it meets the new controller.
 
-    node: Its id; null where a metadata directory was given alone.
+    node: Node id; null where a metadata directory was given alone.
+    role: What the node is by the newest state: broker, controller, both, or unknown.
     running: Whether a process holds its log directory; null where that is not known.
     will: What it does.
     """
@@ -172,14 +180,15 @@ class ProspectJson(Entry, frozen=True):
 class QuorumPlanJson(Entry, frozen=True):
     """The plan of a new metadata quorum. Not to be edited: the digest would disagree.
 
-    cluster_id: Of the Kafka cluster.
     created_at: ISO 8601 with the offset from UTC.
+    seed: The copy that the new quorum begins from.
     new_controller: The controller that is to be made; the only voter at first.
-    epoch: Of its quorum-state; it leads in the epoch above, or in this one.
+    epoch: Epoch that the new quorum-state gets; the controller leads in the epoch above, or in this
+        one.
     control_batch: What makes it the voter of a dynamic quorum, appended to the log; null for a
         static quorum, whose configuration does.
-    voters_before: Of the quorum that was lost.
-    lost: Of these, the ids that were named as gone for good.
+    voters_before: Voters of the quorum that was lost.
+    lost: Ids of voters that were named as gone for good.
     findings: What to weigh, gravest first.
     steps: What is to be done, in this order.
     prospects: What each node will do when it meets the new controller.
@@ -228,6 +237,7 @@ class QuorumVerifyJson(Entry, frozen=True):
     """Whether the new quorum is what was planned.
 
     proven: True when all that was looked at holds, and nothing is unknown.
+    proofs: All that was looked at.
     not_looked_at: What was not asked for, and so proves nothing either way.
     """
 

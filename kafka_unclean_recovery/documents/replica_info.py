@@ -48,18 +48,9 @@ class PartitionJson(Entry, frozen=True):
     """One partition. From topic_id to removing_replicas it is as the newest metadata log has it,
     and all null where none has.
 
-    topic: Name of the topic.
-    partition: Partition number.
     topic_id: Topic id, as 8-4-4-4-12 hex digits.
     leader: Broker id of the leader; -1 when there was none.
-    leader_epoch: Leader epoch of the partition.
-    replicas: The replica set in assignment order.
-    isr: In-sync replicas.
-    elr: Eligible leader replicas; empty where the cluster has no ELR.
-    last_known_elr: Last known ELR; empty where the cluster has no ELR.
     offline_replicas: Replicas whose broker was fenced or whose log directory had failed.
-    adding_replicas: Replicas that a reassignment in progress adds.
-    removing_replicas: Replicas that a reassignment in progress removes.
     compacted: True when compaction may have left gaps between the offsets, as far as was found.
     findings: What to weigh about its directories.
     replica_logs: A row for each broker whose disk has a replica of it.
@@ -89,7 +80,7 @@ class MetadataJson(Entry, frozen=True):
     """How far the metadata log goes that the states are from; the greater is the newer.
 
     epoch: Leader epoch of its last record.
-    end_offset: Its end, exclusive.
+    end_offset: End of the metadata log, exclusive.
     """
 
     epoch: Int32
@@ -99,7 +90,7 @@ class MetadataJson(Entry, frozen=True):
 class WholeDiskJson(Entry, frozen=True):
     """A broker of which every log directory was read: what is not there is nowhere.
 
-    broker: Its id.
+    broker: Id of the broker.
     directory: One of its log directories.
     stopped_clean: Whether it was shut down in order: .kafka_cleanshutdown is in each of them.
     """
@@ -120,7 +111,7 @@ class ReplicaInfoJson(Entry, frozen=True):
     metadata: Null where no metadata log could be read.
     problems: Sentences about the directories as a whole.
     interrupted: True when a signal ended the scan before all was read.
-    partitions: By topic and partition.
+    partitions: The partitions that were found, by topic and partition.
     whole: Brokers of which every log directory was read, as far as that is known.
     """
 
@@ -143,7 +134,8 @@ class SparkScanJson(Entry, frozen=True, kw_only=True):
 
     cluster_id: Null where no log directory names one.
     scanned_at: When the scan began, ISO 8601 with the offset from UTC.
-    brokers: Those with a log directory that was read.
+    mode: How much of the files was looked at, as for a replica's `scanned`.
+    brokers: Brokers with a log directory that was read.
     metadata: How far the metadata log reaches that the states of partitions are from; null where
         there is none.
     problems: What could not be looked at, and what is odd about log directories as a whole.

@@ -27,6 +27,7 @@ from kafka_unclean_recovery.model import Effect, Evidence, OutcomeKind
 class CandidateJson(Entry, frozen=True):
     """What electing this replica would lose.
 
+    loss: What electing this replica loses.
     divergences: Live replicas that would be truncated.
     """
 
@@ -39,15 +40,8 @@ class PartitionJson(Entry, frozen=True, kw_only=True):
     """One partition. What the cluster says of it is the newest that was seen, and null when there
     is no such partition, or no metadata log that has it.
 
-    topic: Name of the topic.
     topic_id: Topic id as Kafka prints it.
-    partition: Partition number.
     leader: Broker id of the leader; -1 when the partition is offline.
-    leader_epoch: Leader epoch of the partition.
-    replicas: The replica set in assignment order.
-    isr: In-sync replicas.
-    elr: Eligible leader replicas; empty where the cluster has no ELR.
-    last_known_elr: Last known ELR; empty where the cluster has no ELR.
     designated_leader: Broker whose replica was chosen to lead; null when none was.
     outcome: How the election ended; null when none was to be done.
     reason: The reason of the outcome.
@@ -87,10 +81,7 @@ class PartitionJson(Entry, frozen=True, kw_only=True):
 
 
 class PlannedOnJson(Entry, frozen=True):
-    """A partition as it was when it was planned.
-
-    leader_epoch: Leader epoch.
-    """
+    """A partition as it was when it was planned."""
 
     leader_epoch: OrNone
     isr: BrokerIds
@@ -123,9 +114,11 @@ class SummaryJson(Entry, frozen=True, kw_only=True):
     offline: Partitions without a leader.
     missing: Partitions that were not found: named ones that do not exist, or, in a plan from disks,
         that no metadata log has.
+    outcomes: How many partitions had each outcome.
     certain_loss: Records: sum over the partitions that were elected or, when nothing was tried,
         that have a designated leader. Null when one of them is unknown.
-    possible_loss: The same for the possible loss.
+    possible_loss: Records that dead or silent replicas may hold beyond the logs that certain_loss
+        is summed over. Null when one of them is unknown.
     waiting: Waiting for each dead broker, over the partitions that are still offline, the most
         worth it first.
     interrupted: True when a signal ended the run before all was tried.
@@ -145,9 +138,9 @@ class SummaryJson(Entry, frozen=True, kw_only=True):
 class WaitingJson(Entry, frozen=True):
     """What waiting for one dead broker would bring to the partition.
 
-    effect: lossless: no committed record is lost, on the condition said in why; better: its log
-        ranks above the designated one; no_better: it is known not to; worse: the controller then
-        elects a leader by itself to whose log others are truncated.
+    effect: What its return would do. lossless: no committed record is lost, on the condition said
+        in why; better: its log ranks above the designated one; no_better: it is known not to;
+        worse: the controller then elects a leader by itself to whose log others are truncated.
     records: Records that its log holds beyond the designated one; null where no disk tells. Where
         it is worse, those that others lose.
     why: A sentence.
@@ -186,13 +179,12 @@ class BrokerWaitingJson(Entry, frozen=True):
 class GroupBeyondJson(Entry, frozen=True):
     """A group that says to have read records that the designated log does not have.
 
-    group: Group id.
     committed_offset: The next offset that it reads.
     committed_leader_epoch: Leader epoch of the last record that it read; null where it did not say,
         which is no evidence.
-    resume_offset: From here on all of the designated log is new to it.
-    share_done_to: Of a share group: the end of what it is done with without a gap, while
-        committed_offset is the end of what it is done with at all. Null: it is no share group.
+    resume_offset: The offset from which on all of the designated log is new to the group.
+    share_done_to: Where a share group is done with everything below, the end of that, while
+        committed_offset is the end of all that it is done with; null for all other groups.
     """
 
     group: str
@@ -207,11 +199,11 @@ class ReportJson(Entry, frozen=True, kw_only=True):
     """What a run found and did. Ends of offset ranges are exclusive, starts inclusive; unknown is
     null.
 
-    cluster_id: Id of the Kafka cluster.
     problems: Sentences about the cluster as a whole.
     unknown: What could not be asked of consumer groups, a sentence each; no recovery hangs on it.
     silent_brokers: Brokers that were asked and gave no answer in time: broker id to reason.
     partitions: The input set.
+    summary: Counts over all partitions.
     """
 
     format_version: Literal[1]

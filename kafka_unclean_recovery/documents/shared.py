@@ -48,7 +48,7 @@ class FindingJson(Entry, frozen=True):
     """Something to weigh before electing.
 
     code: Stable name of the finding.
-    severity: From the gravest: loss, unknown, notice.
+    severity: How grave it is, from the gravest: loss, unknown, notice.
     message: One sentence; says what to do.
     """
 

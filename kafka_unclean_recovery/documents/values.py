@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Annotated, TypeVar
 
 from msgspec import Meta, Struct
@@ -34,8 +34,31 @@ class Entry(Struct, frozen=True, gc=False):
 
     Readers choose whether a key that is not here is refused or passed over (reading/codec.py).
     Docstrings of entries are the descriptions in schemas/: of the entry, then of its keys.
+    `COMMON_TEXTS` has those of keys that most documents have.
     """
 
+
+COMMON_TEXTS: Mapping[str, str] = {
+    "format_version": "Version of the format.",
+    "kind": "Kind of the document.",
+    "cluster_id": "Id of the Kafka cluster.",
+    "topic": "Name of the topic.",
+    "topic_id": "Id of the topic.",
+    "partition": "Partition number.",
+    "leader_epoch": "Leader epoch of the partition.",
+    "replicas": "The replica set in assignment order.",
+    "isr": "In-sync replicas.",
+    "elr": "Eligible leader replicas; empty where the cluster has no ELR.",
+    "last_known_elr": "Last known ELR; empty where the cluster has no ELR.",
+    "adding_replicas": "Replicas that a reassignment in progress adds.",
+    "removing_replicas": "Replicas that a reassignment in progress removes.",
+    "observed_at": "When the look at the cluster ended, in ISO 8601 with its offset from UTC.",
+    "at_ms": "Milliseconds since the Unix epoch.",
+    "group": "Id of the group.",
+    "producer_id": "Id of the producer.",
+    "producer_epoch": "Epoch of the producer.",
+}
+"""What a key is, in every document whose docstring does not say it otherwise."""
 
 TITLES: dict[type[Entry], str] = {}
 """Of each document that has a schema."""
