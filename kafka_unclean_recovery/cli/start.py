@@ -34,12 +34,12 @@ _OTHERWISE = ("KAFKA_UNCLEAN_RECOVERY", "PYTHONIOENCODING", "PYTHONUTF8")
 
 
 def unclean_recovery() -> None:
-    """Entry point of kafka-unclean-recovery."""
+    """Run kafka-unclean-recovery as its console script does."""
     _run(RECOVERY)
 
 
 def elect_leaders() -> None:
-    """Entry point of kafka-elect-leaders."""
+    """Run kafka-elect-leaders as its console script does."""
     _run(ELECTION)
 
 
