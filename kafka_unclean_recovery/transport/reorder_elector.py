@@ -16,6 +16,7 @@ from dataclasses import replace
 from typing import Any
 
 from kafka_unclean_recovery.cluster.requests.controller_requests import Answer
+from kafka_unclean_recovery.cluster.requests.describe import Described
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.documents.journal import Event
 from kafka_unclean_recovery.documents.journal_lines import JournalError, Reordered
@@ -44,10 +45,12 @@ from kafka_unclean_recovery.transport.gate import LookTooOld
 from kafka_unclean_recovery.transport.observe_again import Election
 from kafka_unclean_recovery.transport.replica_order import (
     BATCH,
+    OTHER_ORDER,
     Complaints,
     NotSeen,
     ReplicaOrder,
     not_restored,
+    why_not_ours,
 )
 from kafka_unclean_recovery.transport.unregistered import (
     Brokers,
@@ -64,10 +67,6 @@ SOON_SECONDS = 1.0
 """The time in which the new order must be seen. A paused controller answers after up to 30 s, in
 which a broker may come back, so after this time the partitions are observed again before the
 election."""
-_OTHER_ORDER = (
-    "somebody else gave its replicas the order {order}, by which an election would take another"
-    " leader; plan again"
-)
 _LATE = "the controller took so long that what had been seen before is too old to elect by"
 
 
@@ -160,6 +159,8 @@ class ReorderElector:
             if written and (late := await self._why_late(written, soon)) is not None:
                 self._not_written = failed
                 raise LookTooOld(late)
+            if written:
+                failed |= await self._changed_meanwhile(pending)
         else:
             failed = {tp: why for tp, why in written_before.items() if tp in pending}
         wanted = [tp for tp in pending if tp not in failed]
@@ -180,7 +181,18 @@ class ReorderElector:
         ours = self._reduced.get(tp, now.plan.order)
         # Replicas that are about to leave the set stand behind the others.
         shown = now.before.replicas[: len(ours)]
-        return None if shown == ours else _OTHER_ORDER.format(order=list(now.before.replicas))
+        return None if shown == ours else OTHER_ORDER.format(order=list(now.before.replicas))
+
+    async def _changed_meanwhile(self, pending: Carried) -> Said:
+        """Return why partitions that stood in our order before are not to be elected: somebody else
+        changed them while the orders of the rest were written."""
+        stood = {tp: e for tp, e in pending.items() if not e.needs_order}
+        seen = await self._means.reader.described(sorted(stood)) if stood else Described({})
+        return {
+            tp: why
+            for tp, election in stood.items()
+            if (why := why_not_ours(_step(election), seen)) is not None
+        }
 
     async def _why_late(self, written: Sequence[Election], soon: Deadline) -> str | None:
         """Return why to look again before the election; None where nobody has come back while the
@@ -281,11 +293,14 @@ def _reduced_step(step: Reordered, reduced: Reduced) -> Reordered:
 
 
 def _steps(elections: Carried) -> list[Reordered]:
-    return [
-        Reordered(tp, e.before.topic_id, e.before.replicas, e.plan.order, at_ms=0)
-        for tp, e in elections.items()
-        if e.needs_order
-    ]
+    return [_step(e) for e in elections.values() if e.needs_order]
+
+
+def _step(election: Election) -> Reordered:
+    before = election.before
+    return Reordered(
+        before.topic_partition, before.topic_id, before.replicas, election.plan.order, at_ms=0
+    )
 
 
 def _reorder_line(election: Election) -> dict[str, Any]:

@@ -44,6 +44,10 @@ _NO_LONGER = {
     Standing.GONE: "it no longer exists",
     Standing.ANEW: "its topic was deleted and created again",
 }
+OTHER_ORDER = (
+    "somebody else gave its replicas the order {order}, by which an election would take another"
+    " leader; plan again"
+)
 _SHOWN = 100
 """Up to this many orders are all read back, at the cost of one small request. Of more orders only
 the last is, which reaches a broker with or after the others."""
@@ -329,6 +333,20 @@ def _changed(step: Reordered, seen: Described) -> str | None:
             return None
         return f"its replica set changed from {list(step.original)} to {list(state.replicas)}"
     return _NO_LONGER.get(how)
+
+
+def why_not_ours(step: Reordered, seen: Described) -> str | None:
+    """Return why a partition whose order needs no writing is not to be elected by it; None where it
+    stands in that order."""
+    how = standing(step, seen)
+    state = seen.states.get(step.topic_partition)
+    if how is Standing.OURS:
+        return None
+    if state is not None and how is Standing.FOREIGN:
+        return OTHER_ORDER.format(order=list(state.replicas))
+    return _NO_LONGER.get(
+        how, f"it could not be looked at again ({seen.untold.get(step.topic_partition)})"
+    )
 
 
 def _not_seen(step: Reordered, seen: Described) -> str:

@@ -49,13 +49,17 @@ def outage(request: pytest.FixtureRequest) -> Iterator[Cluster]:
 
 
 @contextmanager
-def _led_by_the_dead(order: tuple[int, ...], release: str = "4.4.0") -> Iterator[Cluster]:
+def _led_by_the_dead(
+    order: tuple[int, ...], release: str = "4.4.0", topics: tuple[str, ...] = (TOPIC,)
+) -> Iterator[Cluster]:
     settings = Settings(session_timeout=600.0)
     with Cluster(Options(brokers=4, release=release, settings=settings)) as cluster:
         configs = {"min.insync.replicas": "1"}
-        cluster.create_topic(TOPIC, assignment=[(DEAD, WORSE, BETTER)], configs=configs)
+        for topic in topics:
+            cluster.create_topic(topic, assignment=[(DEAD, WORSE, BETTER)], configs=configs)
         for victim in (WORSE, BETTER, DEAD):
-            cluster.produce(TOPIC, 0, 10)
+            for topic in topics:
+                cluster.produce(topic, 0, 10)
             cluster.kill(victim)
             cluster.fence(victim)
         cluster.start(BETTER)
@@ -89,7 +93,7 @@ def _recover(cluster: Cluster, gate: Gate, meanwhile: Callable[[], None]) -> Tol
         how = ("--all-offline-partitions", "--automated-recovery", "--yes", "--format", "json")
         done = invoke(RECOVERY, "--bootstrap-server", address, *how, "--accept-loss", "*:0")
         acting.join()
-    (row,) = json.loads(done.stdout)["partitions"]
+    row = next(r for r in json.loads(done.stdout)["partitions"] if r["topic"] == TOPIC)
     return Told(done.code, row, done.stderr)
 
 
@@ -147,6 +151,23 @@ def test_a_partition_that_somebody_moved_meanwhile_is_left_alone_and_named(
     assert not now.reassigning
     assert told.code == 1
     assert "somebody else gave it the replicas [2, 3, 4]" in told.row["reason"], told
+    assert _nothing_is_left(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "now", [(WORSE, BETTER, DEAD), (OTHER, BETTER, WORSE, DEAD)], ids=["other order", "other set"]
+)
+def test_what_stood_in_order_is_not_elected_by_what_somebody_wrote_while_the_rest_was_ordered(
+    tmp_path: Path, now: tuple[int, ...]
+) -> None:
+    with _led_by_the_dead((BETTER, WORSE, DEAD), topics=(TOPIC, "payments")) as cluster:
+        gate = Gate(ALTER_PARTITION_REASSIGNMENTS, 1)
+        told = _recover(cluster, gate, lambda: _move(cluster, *now))
+        assert cluster.partition(TOPIC, 0).leader == -1
+        assert cluster.partition(TOPIC, 0).replicas == now
+        assert cluster.partition("payments", 0).leader == BETTER
+    assert told.code == 1
+    assert f"somebody else gave its replicas the order {list(now)}" in told.row["reason"], told
     assert _nothing_is_left(tmp_path)
 
 
