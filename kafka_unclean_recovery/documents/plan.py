@@ -46,6 +46,7 @@ from kafka_unclean_recovery.model import (
     NO_LEADER,
     Candidate,
     Cluster,
+    Divergence,
     Finding,
     Loss,
     PartitionPlan,
@@ -254,8 +255,7 @@ def _digest_of_read(document: Json, source: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class PlanFile:
-    """`partitions` are as they were planned, sorted; of the candidates there is the designated
-    leader."""
+    """`partitions` are as they were planned, sorted."""
 
     digest: str
     cluster_id: str
@@ -270,43 +270,50 @@ def read_plan(text: str, source: str) -> PlanFile:
     plans: dict[TopicPartition, PartitionPlan] = {}
     for index, row in enumerate(document.partitions):
         where = place.at("partitions").item(index)
-        plan = _plan(row, where)
+        check_topic(row.topic, where)
+        plan = partition_plan(row, where)
         if plan.state.topic_partition in plans:
-            raise where.error(f"{plan.state.topic_partition} was already there")
+            raise where.error(f"{plan.state.topic_partition} was already there; make a new plan")
         plans[plan.state.topic_partition] = plan
     return PlanFile(
         document.digest, document.cluster_id, document.created_at, dict(sorted(plans.items()))
     )
 
 
-def _plan(row: PartitionJson, place: Place) -> PartitionPlan:
-    check_topic(row.topic, place)
-    rests_on, leader = row.preconditions, row.designated_leader
-    members = {key: getattr(rests_on, key) for key in _MEMBERS}
-    unregistered = rests_on.unregistered_replicas or ()
-    for key, brokers in {**members, "unregistered_replicas": unregistered}.items():
-        each_once(brokers, place.at("preconditions").at(key))
+def partition_plan(row: PartitionJson, place: Place) -> PartitionPlan:
+    """Return an entry of the rich plan, which a journal has too, as it was planned. Raises
+    InputError."""
     each_once(row.order, place.at("order"))
-    state = PartitionState(
-        row.topic,
-        rests_on.topic_id,
-        row.partition,
-        NO_LEADER,
-        rests_on.leader_epoch,
-        **members,
-        unregistered_replicas=unregistered,
-    )
-    logs = tuple(to_model(log, ReplicaLog) for log in row.replica_logs)
-    loss = to_model(row.loss, Loss)
+    logs = {log.broker: to_model(log, ReplicaLog) for log in row.replica_logs}
+    if len(logs) < len(row.replica_logs):
+        raise place.at("replica_logs").error("names a broker twice; make a new plan")
+    where = place.at("ranking")
     return PartitionPlan(
-        state,
-        logs,
-        tuple(Candidate(log, loss) for log in logs if log.broker == leader),
-        leader,
+        _state(row, place.at("preconditions")),
+        tuple(logs.values()),
+        tuple(_candidate(each, logs, where.item(n)) for n, each in enumerate(row.ranking)),
+        row.designated_leader,
         row.order,
         tuple(to_model(finding, Finding) for finding in row.findings),
         row.refusal,
     )
+
+
+def _state(row: PartitionJson, place: Place) -> PartitionState:
+    rests_on = row.preconditions
+    members = {key: getattr(rests_on, key) for key in _MEMBERS}
+    members["unregistered_replicas"] = rests_on.unregistered_replicas or ()
+    for key, brokers in members.items():
+        each_once(brokers, place.at(key))
+    known = (row.topic, rests_on.topic_id, row.partition, NO_LEADER, rests_on.leader_epoch)
+    return PartitionState(*known, **members)
+
+
+def _candidate(row: RankedJson, logs: Mapping[int, ReplicaLog], place: Place) -> Candidate:
+    if row.broker not in logs:
+        raise place.at("broker").error(f"broker {row.broker} has no replica_log")
+    divergences = tuple(to_model(each, Divergence) for each in row.divergences)
+    return Candidate(logs[row.broker], to_model(row.loss, Loss), divergences)
 
 
 def check_topic(name: str, place: Place) -> None:

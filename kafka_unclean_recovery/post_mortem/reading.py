@@ -35,23 +35,17 @@ from kafka_unclean_recovery.documents.journal_entries import (
     VerifiedRowJson,
 )
 from kafka_unclean_recovery.documents.journal_lines import JournalError, parse, unfinished, untorn
-from kafka_unclean_recovery.documents.plan import PartitionJson, RankedJson
+from kafka_unclean_recovery.documents.plan import PartitionJson, partition_plan
 from kafka_unclean_recovery.documents.post_mortem import SavedJson
 from kafka_unclean_recovery.documents.reading.codec import decode_newer, to_model
 from kafka_unclean_recovery.documents.reading.json_text import JsonObject, Place, load_object
 from kafka_unclean_recovery.documents.reading.json_values import each_once
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.model import (
-    Candidate,
     Commit,
-    Divergence,
-    Finding,
     GroupBeyond,
-    Loss,
     Outcome,
     PartitionPlan,
-    PartitionState,
-    ReplicaLog,
     TopicPartition,
     Waiting,
 )
@@ -67,6 +61,8 @@ from kafka_unclean_recovery.post_mortem.story import (
     gravest,
 )
 from kafka_unclean_recovery.post_mortem.timeline import Timeline
+
+_OTHERS = ("offline_replicas", "adding_replicas", "removing_replicas")
 
 
 def read_post_mortem(text: str, journal: str) -> PostMortem:
@@ -316,28 +312,21 @@ def _outcome(row: OutcomeRowJson | VerifiedRowJson) -> Outcome | None:
 
 
 def _plan(read: PartitionJson, known: DecisionJson, place: Place) -> PartitionPlan:
-    logs = {log.broker: log for log in (to_model(each, ReplicaLog) for each in read.replica_logs)}
-    each_once(read.order, place.at("order"))
-    ranking = [
-        _candidate(
-            row,
-            logs,
-            _groups(read, known) if row.broker == read.designated_leader else (),
-            place.at("ranking").item(index),
-        )
-        for index, row in enumerate(read.ranking)
-    ]
-    if strangers := set(read.order) - logs.keys():
+    plan = partition_plan(read, place)
+    if strangers := set(plan.order) - {log.broker for log in plan.replica_logs}:
         raise place.at("order").error(f"broker {min(strangers)} has no replica_log")
-    return PartitionPlan(
-        _state(read, known, place),
-        tuple(logs.values()),
-        tuple(ranking),
-        read.designated_leader,
-        read.order,
-        tuple(to_model(finding, Finding) for finding in read.findings),
-        read.refusal,
-        tuple(to_model(waiting, Waiting) for waiting in known.waiting),
+    others = {key: getattr(known, key) for key in _OTHERS}
+    for key, brokers in others.items():
+        each_once(brokers, place.at(key))
+    groups = _groups(read, known)
+    return replace(
+        plan,
+        state=replace(plan.state, leader=known.leader, **others),
+        ranking=tuple(
+            replace(each, groups=groups) if each.log.broker == plan.designated_leader else each
+            for each in plan.ranking
+        ),
+        waiting=tuple(to_model(waiting, Waiting) for waiting in known.waiting),
     )
 
 
@@ -359,42 +348,6 @@ def _groups(read: PartitionJson, known: DecisionJson) -> tuple[GroupBeyond, ...]
             refilled=False,
         )
         for row in known.groups_beyond
-    )
-
-
-def _state(read: PartitionJson, known: DecisionJson, place: Place) -> PartitionState:
-    rests_on = read.preconditions
-    members = {key: getattr(rests_on, key) for key in ("replicas", "isr", "elr", "last_known_elr")}
-    others = ("offline_replicas", "adding_replicas", "removing_replicas")
-    for key, brokers in members.items():
-        each_once(brokers, place.at("preconditions").at(key))
-    members |= {key: getattr(known, key) for key in others}
-    for key in others:
-        each_once(members[key], place.at(key))
-    return PartitionState(
-        read.topic,
-        rests_on.topic_id,
-        read.partition,
-        known.leader,
-        rests_on.leader_epoch,
-        **members,
-        unregistered_replicas=rests_on.unregistered_replicas or (),
-    )
-
-
-def _candidate(
-    row: RankedJson,
-    logs: dict[int, ReplicaLog],
-    groups: tuple[GroupBeyond, ...],
-    place: Place,
-) -> Candidate:
-    if row.broker not in logs:
-        raise place.at("broker").error(f"broker {row.broker} has no replica_log")
-    return Candidate(
-        logs[row.broker],
-        to_model(row.loss, Loss),
-        tuple(to_model(each, Divergence) for each in row.divergences),
-        groups,
     )
 
 

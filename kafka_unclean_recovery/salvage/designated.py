@@ -7,13 +7,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
-from kafka_unclean_recovery.documents.plan import PartitionJson, PlanJson, parse_plan
-from kafka_unclean_recovery.documents.reading.codec import decode, decode_newer, to_json, to_model
+from kafka_unclean_recovery.documents.plan import read_plan
+from kafka_unclean_recovery.documents.reading.codec import decode, to_json, to_model
 from kafka_unclean_recovery.documents.reading.json_text import Place, load_object
 from kafka_unclean_recovery.documents.shared import ReplicaLogJson
 from kafka_unclean_recovery.documents.values import Entry, Int32
 from kafka_unclean_recovery.mechanisms import ScanMode
-from kafka_unclean_recovery.model import EpochLineage, ReplicaLog, TopicPartition
+from kafka_unclean_recovery.model import EpochLineage, PartitionPlan, ReplicaLog, TopicPartition
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,23 +46,19 @@ def designated_leaders(text: str, source: str, chosen: Elections = ()) -> Design
     """Return the designated leaders of the rich plan that `text` is; `chosen` has those that a
     person chose instead. Raises InputError."""
     place = Place(source)
-    document = decode_newer(parse_plan(text, source), PlanJson, place)
+    plan = read_plan(text, source)
     by_hand = {partition: leader for partition, leader in chosen if leader is not None}
-    where = place.at("partitions")
-    rows = [
-        _designated(row, by_hand, where.item(index))
-        for index, row in enumerate(document.partitions)
-    ]
-    partitions = {row.topic_partition: row for row in rows}
-    if len(partitions) < len(rows):
-        raise where.error("names a partition twice; make a new plan")
+    partitions = {
+        partition: _designated(each, by_hand.get(partition, each.designated_leader), place)
+        for partition, each in plan.partitions.items()
+    }
     for partition in by_hand:
         if partition not in partitions:
             raise place.error(
                 f"has no {partition}, for which a leader was chosen by hand; take"
                 " it out of --manual-recovery-file"
             )
-    return DesignatedLeaders(document.cluster_id, partitions)
+    return DesignatedLeaders(plan.cluster_id, partitions)
 
 
 class DesignatedJson(Entry, frozen=True):
@@ -91,22 +87,20 @@ def parse_designated(text: str) -> Designated:
     return Designated(where, read.topic_id, log, read.why_not, read.doubt)
 
 
-def _designated(
-    row: PartitionJson, by_hand: Mapping[TopicPartition, int], place: Place
-) -> Designated:
-    partition, topic_id = TopicPartition(row.topic, row.partition), row.preconditions.topic_id
-    leader = by_hand.get(partition, row.designated_leader)
+def _designated(plan: PartitionPlan, leader: int | None, place: Place) -> Designated:
+    partition, topic_id = plan.state.topic_partition, plan.state.topic_id
     if leader is None:
         why = "the plan designates no leader; choose one by hand (--manual-recovery-file)"
         return Designated(partition, topic_id, None, why)
-    places = {log.broker: index for index, log in enumerate(row.replica_logs)}
-    if len(places) < len(row.replica_logs):
-        raise place.at("replica_logs").error("names a broker twice; make a new plan")
-    if leader not in places:
+    log = next((log for log in plan.replica_logs if log.broker == leader), None)
+    if log is None:
         why = f"broker {leader} is to lead, but the plan knows no replica of it"
         return Designated(partition, topic_id, None, why)
-    log = to_model(row.replica_logs[places[leader]], ReplicaLog)
-    _check_order(log.epochs or (), place.at("replica_logs").item(places[leader]).at("epochs"))
+    if not _in_order(log.epochs or ()):
+        raise place.error(
+            f"{partition}: the epochs of broker {leader} are not in order of their offsets; make a"
+            " new plan"
+        )
     if (why_not := _unknown(log)) is not None:
         return Designated(partition, topic_id, None, why_not)
     return Designated(partition, topic_id, _what_counts(log), doubt=_doubt(log))
@@ -125,10 +119,9 @@ def _what_counts(log: ReplicaLog) -> ReplicaLog:
     )
 
 
-def _check_order(spans: EpochLineage, place: Place) -> None:
+def _in_order(spans: EpochLineage) -> bool:
     ordered = all(a.epoch < b.epoch and a.end_offset <= b.start_offset for a, b in pairwise(spans))
-    if not ordered or any(span.end_offset < span.start_offset for span in spans):
-        raise place.error("are not in order of their offsets; make a new plan")
+    return ordered and all(span.start_offset <= span.end_offset for span in spans)
 
 
 def _unknown(log: ReplicaLog) -> str | None:

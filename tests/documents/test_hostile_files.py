@@ -167,7 +167,9 @@ def test_a_plan_that_says_a_thing_twice_is_refused() -> None:
     (row,) = plan["partitions"]
     for twice in ([row, row], [{**row, "replica_logs": row["replica_logs"] * 2}]):
         text = json.dumps(_signed({**plan, "partitions": twice}))
-        with pytest.raises(InputError, match="twice; make a new plan"):
+        with pytest.raises(
+            InputError, match=r"(was already there|names a broker twice); make a new plan"
+        ):
             designated_leaders(text, NAME)
 
 
