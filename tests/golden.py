@@ -33,7 +33,7 @@ from kafka_unclean_recovery.cluster.requests.transactions import (
 )
 from kafka_unclean_recovery.doctor.check import Check, Status
 from kafka_unclean_recovery.doctor.diagnosis import Diagnosis
-from kafka_unclean_recovery.doctor.report import render_json as doctor_json
+from kafka_unclean_recovery.doctor.diagnosis import render_json as doctor_json
 from kafka_unclean_recovery.documents.approval import Approval, approval_json
 from kafka_unclean_recovery.documents.journal_lines import Reordered
 from kafka_unclean_recovery.documents.manual_recovery import manual_recovery_json
@@ -94,7 +94,7 @@ from kafka_unclean_recovery.salvage.offsets.resets import Decision, Reset
 from kafka_unclean_recovery.salvage.ranges import NO_EPOCH, Lost
 from kafka_unclean_recovery.salvage.raw_segments import RawSegment
 from kafka_unclean_recovery.salvage.replay.replay_partition import Work
-from kafka_unclean_recovery.salvage.replay.report import render_json as replay_json
+from kafka_unclean_recovery.salvage.replay.replay_table import render_json as replay_json
 from kafka_unclean_recovery.salvage.replay.saved import SavedPartition
 from kafka_unclean_recovery.salvage.replay.target import TargetCounts
 from kafka_unclean_recovery.salvage.replica import Salvaged

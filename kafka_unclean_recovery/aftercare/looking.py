@@ -1,14 +1,14 @@
 """One look at what is left of an election asks leaders, coordinators and every broker.
 
 A broker that does not answer, or answers with an error, makes a sentence in the result: what it did
-not tell is unknown, never clean.
+not tell is unknown, never clean. A watch looks again until all is over, and stays so.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from kafka_unclean_recovery.aftercare.leader_answers import (
@@ -46,8 +46,10 @@ from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.kafka_names import TRANSACTION_STATE
 from kafka_unclean_recovery.model import Broker, Commit, GroupBeyond, PartitionState, TopicPartition
 from kafka_unclean_recovery.planning.committed_offsets import group_beyond
+from kafka_unclean_recovery.survey.any_broker import FAILURES, will_not_pass
 from kafka_unclean_recovery.survey.reading import Reader
 
+IN_A_ROW = 3
 _FAILURES = (ConnectionFailed, RequestFailed)
 
 
@@ -195,3 +197,31 @@ def _still(before: Commit, now: Commit) -> bool:
     if now.share_done_to is not None:
         return replace(before, leader_epoch=now.leader_epoch) == now
     return now.leader_epoch is None and before == now
+
+
+async def watch(
+    look: Callable[[], Awaitable[Aftercare]],
+    tell: Callable[[Aftercare | Exception], None],
+    deadline: Deadline,
+    pause: float,
+) -> bool:
+    """Look until the aftercare was over IN_A_ROW times, and return whether that came before the
+    deadline. There is at least one look, and `pause` seconds lie between two; `tell` gets what each
+    look found, or why it failed. A refused login is raised, because it will not pass."""
+    over = 0
+    while True:
+        try:
+            found = await look()
+        except FAILURES as error:
+            if will_not_pass(error):
+                raise
+            over = 0
+            tell(error)
+        else:
+            over = over + 1 if found.over else 0
+            tell(found)
+        if over >= IN_A_ROW:
+            return True
+        if deadline.remaining() <= pause:
+            return False
+        await asyncio.sleep(pause)

@@ -1,7 +1,9 @@
-"""The result of an aftercare is reported as JSON (schemas/aftercare-1.schema.json). Unknown is
-null, never 0. This module does no I/O."""
+"""The result of an aftercare is reported as JSON (schemas/aftercare-1.schema.json), and what is
+left to do is noted in the journal, for the post-mortem. Unknown is null, never 0."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 from kafka_unclean_recovery.aftercare.result import Aftercare, PartitionCare
 from kafka_unclean_recovery.aftercare.transactions import Hanging
@@ -13,8 +15,9 @@ from kafka_unclean_recovery.documents.aftercare import (
     ReturningJson,
     TransactionJson,
 )
-from kafka_unclean_recovery.documents.reading.codec import to_model
-from kafka_unclean_recovery.documents.writing import document_by_line
+from kafka_unclean_recovery.documents.reading.codec import to_json, to_model
+from kafka_unclean_recovery.documents.writing import Json, document_by_line
+from kafka_unclean_recovery.files.journal import Journal
 from kafka_unclean_recovery.model import GroupBeyond
 
 
@@ -79,3 +82,22 @@ def _group(found: GroupBeyond) -> GroupJson:
         found.refilled,
         commit.share_done_to,
     )
+
+
+def note_aftercare(journal: Journal, found: Aftercare) -> None:
+    """Write what is left to do after the run; partitions with nothing left to do are left out."""
+    journal.note(
+        "aftercare",
+        cluster_id=found.cluster_id,
+        over=found.over,
+        unknown=list(found.unknown),
+        looked_at=len(found.partitions),
+        partitions=[_left(row) for row in found.partitions if not row.over],
+    )
+
+
+def _left(row: PartitionCare) -> Json:
+    """Return the partition's row without its producers, of which there may be very many."""
+    entry: Json = to_json(care_entry(replace(row, producers=None)))
+    del entry["producers"]
+    return entry

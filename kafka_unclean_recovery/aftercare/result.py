@@ -1,9 +1,9 @@
 """The result of one look at the partitions tells whether the aftercare is over, and gives its
-metrics. This module does no I/O."""
+metrics, and advice on producers. This module does no I/O."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from kafka_unclean_recovery.aftercare.returning import Returning
@@ -11,6 +11,7 @@ from kafka_unclean_recovery.aftercare.transactions import Ending, Hanging
 from kafka_unclean_recovery.cluster.requests.transactions import ProducerState
 from kafka_unclean_recovery.model import GroupBeyond, PartitionState, TopicPartition
 from kafka_unclean_recovery.report.prometheus import Metric, gauge
+from kafka_unclean_recovery.wording import count_text
 
 _PREFIX = "kafka_unclean_recovery_aftercare"
 
@@ -132,3 +133,22 @@ def aftercare_metrics(found: Aftercare) -> list[Metric]:
         "unknown": ("Facts that could not be read, and may hide more.", unknown),
     }
     return [gauge(f"{_PREFIX}_{name}", *figure) for name, figure in figures.items()]
+
+
+def producers_advice(rows: Iterable[PartitionCare]) -> Iterator[str]:
+    """Yield what to do about producers whose records are gone, over all partitions. It tells what
+    idempotent producers did when this was tried."""
+    told = {
+        row.topic_partition: ids
+        for row in rows
+        if (ids := {p.producer_id for p in row.producers or () if not p.transactional})
+    }
+    if not told:
+        return
+    yield (
+        f"{count_text(len(set().union(*told.values())), 'idempotent producer')} of"
+        f" {count_text(len(told), 'partition')} may have had records that are gone, and no broker"
+        " knows which client each is. If so, one of librdkafka fails with"
+        " OUT_OF_ORDER_SEQUENCE_NUMBER, fatally, with all that it has queued: restart it; a Java"
+        " one logs one WARN, goes on, and never mentions its acknowledged records that are gone"
+    )

@@ -17,8 +17,10 @@ from typing import Generic, TypeVar
 from kafka_unclean_recovery.cluster.config.client_config import ClientConfig
 from kafka_unclean_recovery.cluster.identity import prove
 from kafka_unclean_recovery.cluster.nodes import Nodes
+from kafka_unclean_recovery.cluster.requests.api_versions import missing_requests, tells_fenced
 from kafka_unclean_recovery.cluster.requests.asking import Portion
 from kafka_unclean_recovery.cluster.requests.configs import ConfigValue, topic_configs
+from kafka_unclean_recovery.cluster.requests.controller_requests import try_electing, try_reordering
 from kafka_unclean_recovery.cluster.requests.describe import (
     RequestFailed,
     Topic,
@@ -36,7 +38,6 @@ from kafka_unclean_recovery.cluster.requests.replica_log_info import (
     unspoken,
 )
 from kafka_unclean_recovery.cluster.requests.replica_probe import NO_EPOCH, end_offsets, epoch_ends
-from kafka_unclean_recovery.cluster.requests.tried_rights import try_electing, try_reordering
 from kafka_unclean_recovery.cluster.wire.bootstrap import Address
 from kafka_unclean_recovery.cluster.wire.cluster_apis import DESCRIBE_QUORUM
 from kafka_unclean_recovery.cluster.wire.connection import Connection
@@ -48,7 +49,6 @@ from kafka_unclean_recovery.cluster.wire.errors import (
     NoBrokerReachable,
 )
 from kafka_unclean_recovery.cluster.wire.race import Attempt, first_success
-from kafka_unclean_recovery.cluster.wire.versions import missing_requests, tells_fenced
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.doctor.facts import (
     BrokerSeen,

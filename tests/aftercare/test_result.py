@@ -11,9 +11,13 @@ import pytest
 
 import kafka_unclean_recovery
 from kafka_unclean_recovery.aftercare.care_table import render_aftercare
-from kafka_unclean_recovery.aftercare.producers import producers_advice
 from kafka_unclean_recovery.aftercare.report import render_json
-from kafka_unclean_recovery.aftercare.result import Aftercare, PartitionCare, with_lost
+from kafka_unclean_recovery.aftercare.result import (
+    Aftercare,
+    PartitionCare,
+    producers_advice,
+    with_lost,
+)
 from kafka_unclean_recovery.aftercare.returning import Returning, led_empty
 from kafka_unclean_recovery.aftercare.transactions import Ending, Hanging, Verdict
 from kafka_unclean_recovery.cluster.requests.transactions import (

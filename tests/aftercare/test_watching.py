@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import pytest
 
+from kafka_unclean_recovery.aftercare.looking import watch
 from kafka_unclean_recovery.aftercare.result import Aftercare
-from kafka_unclean_recovery.aftercare.watching import watch
 from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed, FailureKind
 from kafka_unclean_recovery.deadline import Deadline
 

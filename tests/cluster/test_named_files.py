@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from kafka_unclean_recovery.cluster.config.key_stores import pem_blocks
 from kafka_unclean_recovery.cluster.config.named_files import LARGEST_BYTES, read_text
-from kafka_unclean_recovery.cluster.config.pem import pem_blocks
 from kafka_unclean_recovery.cluster.config.security import load_client_config
 from kafka_unclean_recovery.cluster.wire.errors import ConfigError
 

@@ -13,7 +13,7 @@ import pytest
 from cryptography.hazmat.primitives.serialization import Encoding, PrivateFormat
 
 from kafka_unclean_recovery.cluster.config.client_config import ClientConfig, SaslCredentials
-from kafka_unclean_recovery.cluster.config.pem import pem_blocks
+from kafka_unclean_recovery.cluster.config.key_stores import pem_blocks
 from kafka_unclean_recovery.cluster.config.properties import parse_properties
 from kafka_unclean_recovery.cluster.config.security import client_config, load_client_config
 from kafka_unclean_recovery.cluster.wire.errors import ConfigError

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import pytest
 
 from kafka_unclean_recovery.cluster.config.client_config import ClientConfig
+from kafka_unclean_recovery.cluster.requests.api_versions import missing_requests, tells_fenced
 from kafka_unclean_recovery.cluster.wire.connection import Connection
-from kafka_unclean_recovery.cluster.wire.versions import missing_requests, tells_fenced
 
 from .fake_node import VERSIONS, Kafka, ample, in_loop, listening
 

@@ -9,8 +9,7 @@ from pathlib import Path
 import jsonschema
 
 from kafka_unclean_recovery.doctor.check import Check, Status
-from kafka_unclean_recovery.doctor.diagnosis import Diagnosis, diagnose
-from kafka_unclean_recovery.doctor.report import render_json, render_text
+from kafka_unclean_recovery.doctor.diagnosis import Diagnosis, diagnose, render_json, render_text
 from kafka_unclean_recovery.documents.reading import json_text
 from tests.doctor.facts import HEALTHY, REFUSED
 

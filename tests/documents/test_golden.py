@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from kafka_unclean_recovery.aftercare.journal_line import note_aftercare
+from kafka_unclean_recovery.aftercare.report import note_aftercare
 from kafka_unclean_recovery.documents.approval import parse_approval
 from kafka_unclean_recovery.documents.plan import read_plan
 from kafka_unclean_recovery.documents.replica_info import parse_replica_info

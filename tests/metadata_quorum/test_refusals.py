@@ -13,7 +13,7 @@ from kafka_unclean_recovery.cli.commands import quorum_plan
 from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
 from kafka_unclean_recovery.log_dir.small_files.quorum_state import quorum_state_json
 from kafka_unclean_recovery.metadata_quorum.compared_copies import compared_copies
-from kafka_unclean_recovery.metadata_quorum.growing import growing
+from kafka_unclean_recovery.metadata_quorum.led import growing
 from tests.cli.in_process import RECOVERY, Done, invoke
 from tests.log_dir.cluster_metadata_encoder import (
     BEGIN,

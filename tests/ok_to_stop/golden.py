@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from kafka_unclean_recovery.documents.reading.codec import json_line
-from kafka_unclean_recovery.ok_to_stop.answer import Question, answer
-from kafka_unclean_recovery.ok_to_stop.back import back
+from kafka_unclean_recovery.ok_to_stop.answer import Question, answer, back
 from tests.ok_to_stop.looks import looked
 from tests.ok_to_stop.observations import cluster, partition, topic
 

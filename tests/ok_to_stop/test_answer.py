@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from kafka_unclean_recovery.ok_to_stop.answer import Question, answer, largest_set
-from kafka_unclean_recovery.ok_to_stop.back import back
+from kafka_unclean_recovery.ok_to_stop.answer import Question, answer, back, largest_set
 from kafka_unclean_recovery.ok_to_stop.text import answer_metrics, render_answer, render_back
 from tests.ok_to_stop.observations import cluster, partition, topic
 

@@ -26,13 +26,13 @@ from kafka_unclean_recovery.spark.new_files import read_rows, whole_rows, write_
 from kafka_unclean_recovery.spark.places import address_of, location_of
 from kafka_unclean_recovery.spark.scan import bundles
 from kafka_unclean_recovery.spark.scan.bundles import bundle_file, make_bundles
-from kafka_unclean_recovery.spark.scan.choosing import chosen_of
 from kafka_unclean_recovery.spark.scan.gathering import Summary, summary_of
 from kafka_unclean_recovery.spark.scan.job import Home, abandon, asked_there, begun
 from kafka_unclean_recovery.spark.scan.listing import (
     Listed,
     ListedRoot,
     Unread,
+    chosen_of,
     list_roots,
     listed_roots,
 )

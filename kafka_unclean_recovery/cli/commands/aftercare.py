@@ -16,17 +16,19 @@ from kafka_unclean_recovery import __version__
 from kafka_unclean_recovery.aftercare.care_table import render_aftercare, summary
 from kafka_unclean_recovery.aftercare.comparing import with_returning
 from kafka_unclean_recovery.aftercare.ending import Ended, end_transactions
-from kafka_unclean_recovery.aftercare.journal_line import note_aftercare
-from kafka_unclean_recovery.aftercare.looking import look
+from kafka_unclean_recovery.aftercare.looking import IN_A_ROW, look, watch
 from kafka_unclean_recovery.aftercare.partitions_now import Asked
-from kafka_unclean_recovery.aftercare.producers import producers_advice
 from kafka_unclean_recovery.aftercare.reading_disks import DiskReader
-from kafka_unclean_recovery.aftercare.report import render_json
-from kafka_unclean_recovery.aftercare.result import Aftercare, aftercare_metrics, with_lost
+from kafka_unclean_recovery.aftercare.report import note_aftercare, render_json
+from kafka_unclean_recovery.aftercare.result import (
+    Aftercare,
+    aftercare_metrics,
+    producers_advice,
+    with_lost,
+)
 from kafka_unclean_recovery.aftercare.returning import advice
 from kafka_unclean_recovery.aftercare.setting_back import SettingBack
 from kafka_unclean_recovery.aftercare.transactions import Hanging
-from kafka_unclean_recovery.aftercare.watching import IN_A_ROW, watch
 from kafka_unclean_recovery.cli import metrics_file
 from kafka_unclean_recovery.cli.command import Command
 from kafka_unclean_recovery.cli.disk_sources import Sources, read_sources

@@ -29,10 +29,14 @@ from kafka_unclean_recovery.cli.session import Session, run
 from kafka_unclean_recovery.cli.terminal.console import Console
 from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
 from kafka_unclean_recovery.cluster.wire.bootstrap import parse_bootstrap
-from kafka_unclean_recovery.doctor.diagnosis import diagnose, doctor_metrics
+from kafka_unclean_recovery.doctor.diagnosis import (
+    diagnose,
+    doctor_metrics,
+    render_json,
+    render_text,
+)
 from kafka_unclean_recovery.doctor.examine import Patient, examine
 from kafka_unclean_recovery.doctor.facts import Room, Space
-from kafka_unclean_recovery.doctor.report import render_json, render_text
 from kafka_unclean_recovery.files.state_directory import (
     state_directory,
     unfinished_journals,

@@ -31,8 +31,7 @@ from kafka_unclean_recovery.documents.observation import ObservationJson, read_o
 from kafka_unclean_recovery.documents.ok_to_stop import BackAfterStopJson, OkToStopJson
 from kafka_unclean_recovery.documents.reading.codec import json_line
 from kafka_unclean_recovery.errors import InputError
-from kafka_unclean_recovery.ok_to_stop.answer import Question, answer, largest_set
-from kafka_unclean_recovery.ok_to_stop.back import back
+from kafka_unclean_recovery.ok_to_stop.answer import Question, answer, back, largest_set
 from kafka_unclean_recovery.ok_to_stop.looking import Look
 from kafka_unclean_recovery.ok_to_stop.text import answer_metrics, render_answer, render_back
 from kafka_unclean_recovery.survey.any_broker import FAILURES, will_not_pass

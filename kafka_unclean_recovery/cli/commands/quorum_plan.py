@@ -50,8 +50,7 @@ from kafka_unclean_recovery.metadata_quorum.document import (
     inspect_json,
     render_findings,
 )
-from kafka_unclean_recovery.metadata_quorum.growing import growing
-from kafka_unclean_recovery.metadata_quorum.led import Running, registered, whether_led
+from kafka_unclean_recovery.metadata_quorum.led import Running, growing, registered, whether_led
 from kafka_unclean_recovery.metadata_quorum.live import Live
 from kafka_unclean_recovery.metadata_quorum.put_aside import put_aside
 from kafka_unclean_recovery.metadata_quorum.refusals import findings, refusals

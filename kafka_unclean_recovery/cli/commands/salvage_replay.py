@@ -41,8 +41,7 @@ from kafka_unclean_recovery.salvage.replay.checkpoint import open_checkpoint, re
 from kafka_unclean_recovery.salvage.replay.client_settings import load_settings
 from kafka_unclean_recovery.salvage.replay.producing import Client, NotReached, ProducingFailed
 from kafka_unclean_recovery.salvage.replay.replay_partition import Known, Work, replay
-from kafka_unclean_recovery.salvage.replay.replay_table import refusals, render_replay
-from kafka_unclean_recovery.salvage.replay.report import render_json
+from kafka_unclean_recovery.salvage.replay.replay_table import refusals, render_json, render_replay
 from kafka_unclean_recovery.salvage.replay.saved import Saved, read_saved
 from kafka_unclean_recovery.salvage.replay.target import target_name
 

@@ -3,6 +3,10 @@ controller's choice or names a designated leader.
 
 Any broker forwards them to the active controller. Both are harmless to repeat, and no error or
 silence proves that a request was not carried out: see `UNSURE` in error_codes.py.
+
+The active controller checks the caller's rights before it looks at what is asked for
+(kafka.server.ControllerApis). So an answer without CLUSTER_AUTHORIZATION_FAILED to a request that
+can change nothing proves the right.
 """
 
 from __future__ import annotations
@@ -21,8 +25,11 @@ from kafka_unclean_recovery.cluster.wire.controller_apis import (
 )
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.kafka_names import Errors
+from kafka_unclean_recovery.mechanisms import ElectionMethod
 from kafka_unclean_recovery.model import TopicPartition
 
+# No topic can have this name: a slash is not allowed (org.apache.kafka.common.internals.Topic).
+NO_TOPIC = TopicPartition("kafka-unclean-recovery/doctor", 0)
 # The numbers are those of org.apache.kafka.common.ElectionType.
 PREFERRED = 0
 UNCLEAN = 1
@@ -165,3 +172,19 @@ def _elected(answer: Mapping[str, Any]) -> dict[TopicPartition, Answer]:
         for topic in answer["replica_election_results"]
         for p in topic["partition_result"]
     }
+
+
+async def try_reordering(connection: Connection, deadline: Deadline) -> None:
+    """Send AlterPartitionReassignments for no partition. Raises RequestFailed if refused."""
+    await alter_replica_order(connection, {}, deadline)
+
+
+async def try_electing(connection: Connection, method: ElectionMethod, deadline: Deadline) -> None:
+    """Send ElectLeaders for a partition that can't exist. Raises RequestFailed when it is refused.
+
+    The list is never empty: null stands for every partition there, and is one byte away.
+    """
+    if method is ElectionMethod.DESIGNATED:
+        await elect_designated(connection, {NO_TOPIC: 0}, deadline)
+    else:
+        await elect_leaders(connection, PREFERRED, [NO_TOPIC], deadline)

@@ -9,13 +9,14 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from kafka_unclean_recovery.cluster.config.named_files import read_text
-from kafka_unclean_recovery.cluster.config.pem import PemBlock, pem_blocks
-from kafka_unclean_recovery.cluster.config.pkcs12 import (
+from kafka_unclean_recovery.cluster.config.key_stores import (
+    PemBlock,
     certificates_of,
     identity_of,
     is_pkcs12,
+    pem_blocks,
 )
+from kafka_unclean_recovery.cluster.config.named_files import read_text
 from kafka_unclean_recovery.cluster.wire.errors import ConfigError
 from kafka_unclean_recovery.shown import shell_word
 

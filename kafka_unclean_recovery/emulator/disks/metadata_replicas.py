@@ -11,19 +11,22 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from kafka_unclean_recovery.emulator.broker.log import sound_batches
 from kafka_unclean_recovery.emulator.disks.log_files import SEGMENT
-from kafka_unclean_recovery.emulator.disks.metadata_batches import batches, control_batch
 from kafka_unclean_recovery.emulator.disks.metadata_records import bootstrap, lasting, leader_change
 from kafka_unclean_recovery.kafka_names import CLUSTER_METADATA_TOPIC
 from kafka_unclean_recovery.kraft_rules.records import IN_MEMORY, Record
 from kafka_unclean_recovery.kraft_rules.releases import Release
+from kafka_unclean_recovery.log_dir.metadata.encoding import encode_batch
+from kafka_unclean_recovery.log_dir.segments.batches import CONTROL
 from kafka_unclean_recovery.log_dir.small_files.checkpoints import LEADER_EPOCHS
 from kafka_unclean_recovery.log_dir.small_files.properties_files import PARTITION_METADATA
 
+# KafkaRaftClient.MAX_BATCH_SIZE_BYTES is 8 MiB; a batch here ends at the first record beyond this.
+_BATCH_BYTES = 1 << 20
 CONTROLLER_ID = 3000
 EPOCH = 1
 DIRECTORY = f"{CLUSTER_METADATA_TOPIC}-0"
@@ -119,3 +122,23 @@ def _whole_batches(path: Path, last: int) -> tuple[int, int]:
 
 def _now_ms() -> int:
     return time.time_ns() // 1_000_000
+
+
+def batches(
+    values: Sequence[bytes], base_offset: int, leader_epoch: int, time_ms: int
+) -> Iterator[bytes]:
+    """Yield batches with the values of metadata records, from `base_offset` on."""
+    first = size = 0
+    for index, value in enumerate(values, 1):
+        size += len(value)
+        if size >= _BATCH_BYTES or index == len(values):
+            found = [(None, each) for each in values[first:index]]
+            yield encode_batch(found, 0, base_offset + first, leader_epoch, time_ms)
+            first, size = index, 0
+
+
+def control_batch(
+    key: bytes, value: bytes, base_offset: int, leader_epoch: int, time_ms: int
+) -> bytes:
+    """Return a batch of one control record, which the quorum writes for itself."""
+    return encode_batch([(key, value)], CONTROL, base_offset, leader_epoch, time_ms)

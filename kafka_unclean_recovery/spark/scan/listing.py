@@ -1,4 +1,5 @@
-"""Tasks find what lies below the roots: log directories, and the work items in them."""
+"""Tasks find what lies below the roots: log directories, and the work items in them. The driver
+chooses among these: each log directory counts once, and all must be of one cluster."""
 
 from __future__ import annotations
 
@@ -15,7 +16,13 @@ from kafka_unclean_recovery.log_dir.future_replicas import copies
 from kafka_unclean_recovery.log_dir.log_directory import LogDirectory, read_log_directory
 from kafka_unclean_recovery.log_dir.metadata.newest import CLUSTER_METADATA
 from kafka_unclean_recovery.log_dir.pieces import Piece, plan_pieces
-from kafka_unclean_recovery.log_dir.scan import measured, none_at, started_replicas, strays_of
+from kafka_unclean_recovery.log_dir.scan import (
+    measured,
+    none_at,
+    refuse_strangers,
+    started_replicas,
+    strays_of,
+)
 from kafka_unclean_recovery.log_dir.small_files.properties_files import MetaProperties
 from kafka_unclean_recovery.log_dir.tree import Folder, Unreadable, log_directories
 from kafka_unclean_recovery.log_dir.watching import Unmetered
@@ -244,3 +251,45 @@ def _listed(row: Mapping[str, Any], store: Mapping[str, str]) -> Listed | Unread
         fails=tuple(row["fails"]),
     )
     return Listed(row["place"], same, directory, row["has_metadata"])
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The log directories that count, in the order of the roots, each once and all of one cluster.
+    unseen: what is not among them, and why. found: there was a log directory at all."""
+
+    listed: tuple[Listed, ...]
+    unseen: tuple[str, ...]
+    found: bool
+
+    @property
+    def directories(self) -> list[LogDirectory]:
+        return [listed.directory for listed in self.listed]
+
+    @property
+    def with_metadata(self) -> list[LogDirectory]:
+        return [listed.directory for listed in self.listed if listed.has_metadata]
+
+
+def chosen_of(roots: Iterable[ListedRoot]) -> Chosen:
+    """Choose the log directories that count. Raises InputError for two clusters."""
+    unseen: dict[str, None] = {}
+    links: dict[str, tuple[str, ...]] = {}
+    unread: list[str] = []
+    listed: list[Listed] = []
+    known: set[str] = set()
+    found = False
+    for root in roots:
+        unseen |= dict.fromkeys(root.unseen if root.none is None else (root.none,))
+        links |= root.links if root.none is None else {}
+        for one in root.directories:
+            found = True
+            if known.isdisjoint(one.same):
+                if isinstance(one, Unread):
+                    unread.append(one.why)
+                else:
+                    listed.append(one)
+            known.update(one.same)
+    refuse_strangers(one.directory for one in listed)
+    left_out = (said for said, same in links.items() if known.isdisjoint(same))
+    return Chosen(tuple(listed), (*unseen, *left_out, *unread), found)

@@ -29,7 +29,6 @@ from kafka_unclean_recovery.spark.new_files import write_rows, write_text
 from kafka_unclean_recovery.spark.places import address_of
 from kafka_unclean_recovery.spark.running import Unwatched, Watch, cores_of, run_watched
 from kafka_unclean_recovery.spark.scan.bundles import gather_strays, make_bundles
-from kafka_unclean_recovery.spark.scan.choosing import Chosen, chosen_of
 from kafka_unclean_recovery.spark.scan.gathering import (
     Summary,
     named_brokers,
@@ -38,7 +37,7 @@ from kafka_unclean_recovery.spark.scan.gathering import (
     tables_in,
 )
 from kafka_unclean_recovery.spark.scan.job import Asked, Home, abandon, begun
-from kafka_unclean_recovery.spark.scan.listing import listed_roots
+from kafka_unclean_recovery.spark.scan.listing import Chosen, chosen_of, listed_roots
 from kafka_unclean_recovery.spark.scan.metadata import (
     STATES,
     Known,
