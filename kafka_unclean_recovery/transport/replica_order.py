@@ -27,7 +27,7 @@ from kafka_unclean_recovery.survey.currency import Behind
 from kafka_unclean_recovery.survey.reading import Reader
 from kafka_unclean_recovery.transport.coming import Coming
 from kafka_unclean_recovery.transport.gate import Gate, LookTooOld, NotSent
-from kafka_unclean_recovery.transport.landed_orders import take_back
+from kafka_unclean_recovery.transport.landed_orders import Looking, take_back
 from kafka_unclean_recovery.transport.order_standing import Standing, foreign_text, standing
 from kafka_unclean_recovery.transport.sending import Sent, at_once, noted, settle
 
@@ -205,8 +205,8 @@ class ReplicaOrder:
         return seen
 
     async def _take_back(self, steps: Steps, seen: Described) -> Complaints:
-        gate = self._gate.pass_whoever_stops
-        return await take_back(self._controller, self._journal, steps, seen, gate)
+        looking = Looking(self._look, self._gate.pass_whoever_stops)
+        return await take_back(self._controller, self._journal, steps, seen, looking)
 
     async def _still_ours(
         self, steps: Sequence[Reordered]

@@ -199,22 +199,48 @@ LANDED = replace(
 )
 
 
+BEGAN = "the reassignment that the order began"
+
+
 @pytest.mark.parametrize(
     ("late", "told", "left"),
     [
-        (1.0, "the reassignment that the order began was cancelled", []),
-        (60.0, "the reassignment that the order began was not cancelled (what had been seen", [0]),
+        ([1.0], f"{BEGAN} was cancelled", []),
+        ([60.0, 61.0], f"{BEGAN} was cancelled", []),
+        ([60.0, 120.0, 180.0], f"{BEGAN} was not cancelled (what had been seen", [0]),
     ],
 )
 def test_a_reassignment_that_our_order_began_is_not_cancelled_by_an_old_look(
-    monkeypatch: pytest.MonkeyPatch, late: float, told: str, left: list[int]
+    monkeypatch: pytest.MonkeyPatch, late: list[float], told: str, left: list[int]
 ) -> None:
     """Its partition may have lost its leader since: a blind election would follow."""
-    controller = Reached([0], haunted=False, times=[late])
+    controller = Reached([0], haunted=False, times=late)
     monkeypatch.setattr(replica_order, "Gate", lambda: Gate(lambda: controller.now))
     back = _put_back(controller, Described({_tp(0): LANDED}), written=True)
     assert told in back.left_alone[_tp(0)]
     assert controller.answers == left
+
+
+@pytest.mark.parametrize(
+    ("now", "told"),
+    [
+        (replace(LANDED, replicas=(4, 2, 5), adding_replicas=(5,)), "somebody else's by now"),
+        (replace(LANDED, adding_replicas=(), removing_replicas=()), "is over"),
+        (replace(LANDED, topic_id="another"), "somebody else's by now"),
+        (replace(LANDED, leader=-1), "could not be cancelled, for it has no leader"),
+    ],
+    ids=["other replicas", "over", "made anew", "without a leader"],
+)
+def test_what_is_not_ours_any_more_by_the_time_of_the_request_is_not_cancelled(
+    monkeypatch: pytest.MonkeyPatch, now: PartitionState, told: str
+) -> None:
+    controller = Reached([0], haunted=False, times=[60.0, 61.0])
+    monkeypatch.setattr(replica_order, "Gate", lambda: Gate(lambda: controller.now))
+    back = _put_back(
+        controller, Described({_tp(0): LANDED}), Described({_tp(0): now}), written=True
+    )
+    assert told in back.left_alone[_tp(0)]
+    assert controller.answers == [0]
 
 
 LEFT_ALONE = "left alone (they were [1, 2, 3])"
