@@ -76,6 +76,18 @@ def shortfall(leader_epoch: int, seen: Iterable[SeenLog], answers: EpochEnds) ->
     return Shortfall(records, most.broker, most.log_end_offset or 0, leader_end, on_disks)
 
 
+def last_epoch(log: ReplicaLog) -> int:
+    """Return the leader epoch of the last record of a log that tells its epochs."""
+    assert log.epochs
+    return log.epochs[-1].epoch
+
+
+def has_whole(log: ReplicaLog, answers: EpochEnds) -> bool:
+    """Return True where the answer on the log's last epoch shows that the leader has all of it: the
+    same epoch ends where it did, so nothing before that is other either."""
+    return answers.get(last_epoch(log)) == (last_epoch(log), log.log_end_offset)
+
+
 def unread(state: PartitionState) -> list[ReplicaLog]:
     """Return the logs of a partition's replicas, none of which is asked any more."""
     return [ReplicaLog(broker, live=False, problem="not asked") for broker in state.replicas]

@@ -1,8 +1,8 @@
 """At its end a run compares whoever leads with every log that it has seen: success is what is there
 afterwards, whoever elected it.
 
-A leader that this run elected as designated is asked for its end alone, unless a log was seen that
-the plan did not weigh, since its broker was away by then.
+A leader that this run elected as designated is asked whether it still has all of its own log, and
+no more, unless a log was seen that the plan did not weigh, since its broker was away by then.
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ from kafka_unclean_recovery.planning.seen_logs import (
     EpochEnds,
     SeenLog,
     furthest_end_alone,
+    has_whole,
+    last_epoch,
     next_epoch,
     of_this_topic,
     shortfall,
@@ -53,12 +55,23 @@ class Comparison:
 
     def counted(self, answers: EpochEnds) -> tuple[SeenLog, ...]:
         """Return the logs that count, given the leader's answers so far."""
-        end = answers.get(self.state.leader_epoch, (0, 0))[1]
-        if self.planned is None or end >= (self.planned.log.log_end_offset or 0):
+        if self.planned is None or has_whole(self.planned.log, answers):
             return self.seen
         return (*self.seen, self.planned)
 
+    def settled(self, answers: EpochEnds) -> bool:
+        """Return True where the designated leader has its whole log still, and nothing else is to
+        be compared."""
+        whole = self.planned is not None and has_whole(self.planned.log, answers)
+        return whole and not (self.seen or self.end_alone)
+
     def next_epoch(self, answers: EpochEnds) -> int | None:
+        if self.planned is not None:
+            last = last_epoch(self.planned.log)
+            if last not in answers:
+                return last
+        if self.settled(answers):
+            return None
         return next_epoch(self.state.leader_epoch, self.counted(answers), answers)
 
 
@@ -96,20 +109,21 @@ def _comparison(row: Partition, seen: Observation) -> Comparison | None:
         end = furthest_end_alone(every, state)
         return Comparison(state, logs, end_alone=end) if logs or end else None
     unweighed = tuple(log for log in logs if not _weighed(log, plan))
-    planned = _planned(plan, state)
-    if planned is None and not unweighed:
+    its_own = _its_own(plan)
+    planned = next(iter(of_this_topic(its_own, state)), None)
+    end = furthest_end_alone(its_own, state)
+    if planned is None and not (unweighed or end):
         return None
-    return Comparison(state, unweighed, as_designated=True, planned=planned)
+    return Comparison(state, unweighed, as_designated=True, planned=planned, end_alone=end)
 
 
-def _planned(plan: PartitionPlan, state: PartitionState) -> SeenLog | None:
-    """Return the log that the designated leader had; None where it tells too little."""
-    found = [
+def _its_own(plan: PartitionPlan) -> list[SeenLog]:
+    """Return the log that the designated leader had; none where it begins anew."""
+    return [
         SeenLog(plan.state.topic_id, plan.state.leader_epoch, log)
         for log in plan.replica_logs
         if log.broker == plan.designated_leader
     ]
-    return next(iter(of_this_topic(found, state)), None)
 
 
 def _weighed(seen: SeenLog, plan: PartitionPlan) -> bool:
@@ -124,6 +138,8 @@ def _weighed(seen: SeenLog, plan: PartitionPlan) -> bool:
 
 
 def _outcome(outcome: Outcome, comparison: Comparison, answer: LedLog) -> Outcome:
+    if comparison.settled(answer.ends):
+        return outcome
     state = comparison.state
     logs = comparison.counted(answer.ends)
     short = shortfall(state.leader_epoch, logs, answer.ends)

@@ -92,7 +92,7 @@ async def _ask_all(
     problems: dict[TopicPartition, str] = {}
     while asking := _questions(wanted, told, problems):
         answers = dict(await epoch_ends(connection, asking, deadline, portion))
-        first = {tp: epoch for tp, epoch in asking.items() if not told[tp]}
+        first = {tp: epoch for tp, epoch in asking.items() if epoch > max(told[tp], default=-1)}
         answers |= await _not_leading_yet(connection, first, answers, deadline)
         passing = False
         for tp, epoch in asking.items():
