@@ -6,6 +6,7 @@ from typing import Any
 
 from kafka_unclean_recovery.documents.post_mortem import SavedJson
 from kafka_unclean_recovery.documents.report import GroupBeyondJson, WaitingJson
+from kafka_unclean_recovery.documents.shared import TopicPartitionJson
 from kafka_unclean_recovery.documents.values import BrokerId, BrokerIds, Entry, Int32, Int64, OrNone
 from kafka_unclean_recovery.model import MoveKind, OutcomeKind
 
@@ -140,17 +141,10 @@ class SentJson(Entry, frozen=True):
     broker: str
 
 
-class RestoredRowJson(Entry, frozen=True):
-    """A partition whose order was looked at again."""
-
-    topic: str
-    partition: Int32
-
-
 class RestoredJson(Entry, frozen=True):
     """Replica orders are back. left_alone: sentences on those that are not put back, and why."""
 
-    partitions: tuple[RestoredRowJson, ...]
+    partitions: tuple[TopicPartitionJson, ...]
     left_alone: tuple[str, ...] = ()
 
 

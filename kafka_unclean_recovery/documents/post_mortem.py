@@ -9,7 +9,7 @@ from msgspec import UNSET, Meta, UnsetType
 from kafka_unclean_recovery.documents.loss_by_topic import RecordCountJson
 from kafka_unclean_recovery.documents.plan import PartitionJson as PlanEntryJson
 from kafka_unclean_recovery.documents.report import WaitingJson
-from kafka_unclean_recovery.documents.shared import LossJson
+from kafka_unclean_recovery.documents.shared import LossJson, TopicPartitionJson
 from kafka_unclean_recovery.documents.values import (
     BrokerId,
     BrokerIds,
@@ -41,13 +41,6 @@ ConsentJson = Annotated[
         },
     ),
 ]
-
-
-class TopicPartitionJson(Entry, frozen=True):
-    """One partition."""
-
-    topic: str
-    partition: Int32
 
 
 class MomentJson(Entry, frozen=True):

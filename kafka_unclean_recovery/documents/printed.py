@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
+from kafka_unclean_recovery.documents.shared import TopicPartitionJson
 from kafka_unclean_recovery.documents.values import Entry, Int32, Int64, ToldNumber, published
 
 DECISIONS = (
@@ -52,13 +53,6 @@ class ElectionsJson(Entry, frozen=True, kw_only=True):
     elections: tuple[AnswerJson, ...]
 
 
-class PutBackJson(Entry, frozen=True):
-    """One partition."""
-
-    topic: str
-    partition: Int32
-
-
 @published("kafka-unclean-recovery --resume --format json, format 1")
 class ResumeJson(Entry, frozen=True, kw_only=True):
     """What --resume did.
@@ -72,7 +66,7 @@ class ResumeJson(Entry, frozen=True, kw_only=True):
     kind: Literal["resume"] = "resume"
     cluster_id: str
     journal: str
-    put_back: tuple[PutBackJson, ...]
+    put_back: tuple[TopicPartitionJson, ...]
 
 
 class ReplayedJson(Entry, frozen=True, kw_only=True):

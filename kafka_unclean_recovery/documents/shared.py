@@ -15,6 +15,13 @@ from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.model import Severity
 
 
+class TopicPartitionJson(Entry, frozen=True):
+    """One partition."""
+
+    topic: str
+    partition: Int32
+
+
 class EpochSpanJson(Entry, frozen=True):
     """The records that one leader epoch wrote: offsets [start_offset, end_offset).
 

@@ -19,11 +19,10 @@ from kafka_unclean_recovery.documents.post_mortem import (
     SavedJson,
     StepJson,
     TopicLossesJson,
-    TopicPartitionJson,
 )
 from kafka_unclean_recovery.documents.reading.codec import to_model
 from kafka_unclean_recovery.documents.report import WaitingJson
-from kafka_unclean_recovery.documents.shared import LossJson
+from kafka_unclean_recovery.documents.shared import LossJson, TopicPartitionJson
 from kafka_unclean_recovery.documents.writing import document_by_line
 from kafka_unclean_recovery.post_mortem.next_steps import next_steps
 from kafka_unclean_recovery.post_mortem.story import (

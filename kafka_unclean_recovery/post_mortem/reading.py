@@ -27,7 +27,6 @@ from kafka_unclean_recovery.documents.journal_entries import (
     ReorderRowJson,
     ResetsJson,
     RestoredJson,
-    RestoredRowJson,
     SalvageJson,
     SeededJson,
     SeedJson,
@@ -40,6 +39,7 @@ from kafka_unclean_recovery.documents.post_mortem import SavedJson
 from kafka_unclean_recovery.documents.reading.codec import decode_newer, to_model
 from kafka_unclean_recovery.documents.reading.json_text import JsonObject, Place, load_object
 from kafka_unclean_recovery.documents.reading.json_values import each_once
+from kafka_unclean_recovery.documents.shared import TopicPartitionJson
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.model import (
     Commit,
@@ -294,7 +294,7 @@ _Row = (
     | ReorderRowJson
     | ReduceRowJson
     | ElectRowJson
-    | RestoredRowJson
+    | TopicPartitionJson
     | OutcomeRowJson
     | VerifiedRowJson
     | CareRowJson

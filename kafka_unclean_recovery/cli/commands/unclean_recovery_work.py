@@ -114,10 +114,11 @@ def resumed_json(cluster_id: str, journal: Path, done: Sequence[Reordered]) -> s
     """Return an object of schemas/resume-1.schema.json. done: the replica orders that were put
     back."""
     # Imported for this line alone: most recoveries resume nothing.
-    from kafka_unclean_recovery.documents.printed import PutBackJson, ResumeJson
+    from kafka_unclean_recovery.documents.printed import ResumeJson
     from kafka_unclean_recovery.documents.reading.codec import json_line
+    from kafka_unclean_recovery.documents.shared import TopicPartitionJson
 
-    put_back = tuple(PutBackJson(*each.topic_partition) for each in done)
+    put_back = tuple(TopicPartitionJson(*each.topic_partition) for each in done)
     return json_line(ResumeJson(cluster_id=cluster_id, journal=str(journal), put_back=put_back))
 
 
