@@ -5,7 +5,7 @@ listed."""
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -27,6 +27,7 @@ from kafka_unclean_recovery.model import (
     TopicPartition,
 )
 from kafka_unclean_recovery.survey.answer import answered
+from kafka_unclean_recovery.survey.hearing import heard_of
 from kafka_unclean_recovery.survey.hidden_topics import hidden_topics
 from kafka_unclean_recovery.survey.led_unseen import led_unseen, unseen_text
 from kafka_unclean_recovery.survey.liveness import (
@@ -80,8 +81,8 @@ async def see(nodes: Nodes, reader: Reader, asked: Asked) -> Seen:
         _read_now(reader), _reassignments(reader)
     )
     states, unknown = _states(topics, asked)
-    heard = _heard(reader, cluster, topics)
     replicas = {broker for state in states for broker in state.replicas}
+    heard = await _heard(reader, cluster, topics, replicas)
     doubted = doubts(replicas, heard)
     led, unclear = await _led_unseen(reader, cluster, states, topics, doubted)
     unknown += [sentence for sentence in (old, untold, unclear) if sentence is not None]
@@ -102,9 +103,11 @@ async def _read_now(reader: Reader) -> tuple[_Read, str | None]:
     return await newest(reader, read)
 
 
-def _heard(reader: Reader, cluster: Cluster, topics: Sequence[Topic]) -> Heard:
+async def _heard(
+    reader: Reader, cluster: Cluster, topics: Sequence[Topic], replicas: Collection[int]
+) -> Heard:
     every = (state for topic in topics for state in topic.told)
-    return Heard(cluster, reader.controllers, in_sync_beside_a_leader(cluster, every))
+    return await heard_of(reader, replicas, cluster, in_sync_beside_a_leader(cluster, every))
 
 
 async def _led_unseen(

@@ -42,6 +42,7 @@ from kafka_unclean_recovery.model import (
 )
 from kafka_unclean_recovery.survey import budgets
 from kafka_unclean_recovery.survey.answer import Answer, answered
+from kafka_unclean_recovery.survey.hearing import heard_of
 from kafka_unclean_recovery.survey.led_unseen import LED_UNSEEN, led_unseen
 from kafka_unclean_recovery.survey.liveness import (
     Heard,
@@ -151,7 +152,8 @@ async def _view(means: Looking, disk: OwnDisk) -> _View:
         (cluster, on_disk, every), old = await newest(means.reader, read)
         described = _with_the_rest(means, disk, on_disk, every.value or ())
         in_sync = in_sync_beside_a_leader(cluster, described.states.values())
-        heard = Heard(cluster, means.reader.controllers, in_sync)
+        brokers = {b for s in described.states.values() for b in s.replicas} | {disk.broker}
+        heard = await heard_of(means.reader, brokers, cluster, in_sync)
         untold = every.untold("which other replicas the broker should have is unknown")
         visible = None if every.value is None else frozenset(t.name for t in every.value)
         view = _View(cluster, described, heard, old, untold, visible)

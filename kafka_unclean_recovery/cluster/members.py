@@ -37,12 +37,14 @@ class Members:
     """The nodes of one cluster. A bootstrap server of another cluster than the one that was
     described first is not used.
 
-    cluster: as it was described last, None before.
+    cluster: as it was described last, None before. lived: every broker that was ever listed as
+    live.
     """
 
     def __init__(self, bootstrap: Sequence[Address], config: ClientConfig) -> None:
         self.config = config
         self.cluster: Cluster | None = None
+        self.lived: set[int] = set()
         self._bootstrap = tuple(bootstrap)
         self._told_by = ""
         # These connections are known to lead into this cluster.
@@ -63,6 +65,7 @@ class Members:
             self._checking = asyncio.create_task(self._check_bootstrap(deadline))
         self._same_cluster(cluster, told_by)
         self.cluster = cluster
+        self.lived.update(cluster.brokers)
         self._ours.add(told_by)
 
     @property

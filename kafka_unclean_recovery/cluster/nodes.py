@@ -61,6 +61,11 @@ class Nodes:
         return frozenset(self.known)
 
     @property
+    def lived(self) -> frozenset[int]:
+        """Return the ids of all brokers that were listed as live at any time so far."""
+        return frozenset(self._members.lived)
+
+    @property
     def known(self) -> dict[int, Broker]:
         """Return the live brokers by id, as remembered."""
         return self._members.brokers

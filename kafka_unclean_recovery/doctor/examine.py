@@ -69,9 +69,9 @@ from kafka_unclean_recovery.survey import budgets
 from kafka_unclean_recovery.survey.answer import Answer, answered
 from kafka_unclean_recovery.survey.any_broker import FAILURES
 from kafka_unclean_recovery.survey.currency import Behind
+from kafka_unclean_recovery.survey.hearing import heard_of
 from kafka_unclean_recovery.survey.led_unseen import led_unseen
 from kafka_unclean_recovery.survey.liveness import (
-    Heard,
     doubts,
     in_sync_beside_a_leader,
     unseen,
@@ -213,8 +213,9 @@ class _Examination:
         """Return (what shows that brokers live that are not listed, who leads partitions that only
         look as if nobody led them), as far as that is told."""
         states = [state for topic in topics for state in topic.told]
-        heard = Heard(cluster, self._reader.controllers, in_sync_beside_a_leader(cluster, states))
         replicas = {broker for state in states for broker in state.replicas}
+        in_sync = in_sync_beside_a_leader(cluster, states)
+        heard = await heard_of(self._reader, replicas, cluster, in_sync)
         try:
             led = await led_unseen(self._reader, cluster, states, doubts(replicas, heard))
         except FAILURES:

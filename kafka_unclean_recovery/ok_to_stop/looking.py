@@ -24,15 +24,18 @@ from kafka_unclean_recovery.model import Broker, Cluster, PartitionState, TopicP
 from kafka_unclean_recovery.ok_to_stop.observed import (
     Asked,
     has_elr,
+    in_sync_unlisted,
     observed_brokers,
     observed_topic,
     one,
+    strangers,
 )
 from kafka_unclean_recovery.ok_to_stop.seldom import Seldom, ask_seldom
 from kafka_unclean_recovery.ok_to_stop.survivors import Survivors, survivors
 from kafka_unclean_recovery.survey import budgets
 from kafka_unclean_recovery.survey.answer import Answer, answered
 from kafka_unclean_recovery.survey.answering import silent_brokers
+from kafka_unclean_recovery.survey.hearing import heard_of
 from kafka_unclean_recovery.survey.led_unseen import led_unseen
 from kafka_unclean_recovery.survey.liveness import fetched_lately
 from kafka_unclean_recovery.survey.newest import newest
@@ -96,22 +99,22 @@ class Look:
 
     async def _asked(self) -> tuple[Asked, tuple[VoterStateJson, ...] | None]:
         cluster, listed = await self._current()
-        controllers = self._reader.controllers
+        quorum = self._reader.controllers.quorum
         live = list(cluster.brokers.values())
-        names = frozenset(topic.name for topic in listed if topic.error == Errors.NONE)
+        topics = {topic.name: topic.topic_id for topic in listed if topic.error == Errors.NONE}
         visible = frozenset(topic.name for topic in listed)
         hidden, silent, voters, reassignments, seldom = await asyncio.gather(
             self._hidden_leaders(cluster, listed),
             self._silent(live),
-            self._voters(controllers.quorum),
+            self._voters(quorum),
             self._reassignments(),
-            ask_seldom(self._nodes, self._reader, live, names, visible, self.kept),
+            ask_seldom(self._nodes, self._reader, live, topics, visible, self.kept),
         )
         self.kept = seldom
+        in_sync = in_sync_unlisted(cluster, listed, hidden)
+        heard = await heard_of(self._reader, strangers(cluster, listed), cluster, in_sync)
         best = await self._survivors(cluster, listed, hidden)
-        return Asked(
-            cluster, listed, controllers, hidden, silent, seldom, reassignments, best
-        ), voters
+        return Asked(heard, listed, hidden, silent, seldom, reassignments, best), voters
 
     async def _current(self) -> _Read:
         """Read brokers and topics through a broker that is not behind, where that can be known."""

@@ -26,7 +26,6 @@ from kafka_unclean_recovery.kafka_names import (
 from kafka_unclean_recovery.model import Cluster, PartitionState, TopicPartition
 from kafka_unclean_recovery.ok_to_stop.seldom import SOURCES, UNKNOWN, Seldom, number
 from kafka_unclean_recovery.ok_to_stop.survivors import Survivors
-from kafka_unclean_recovery.survey.currency import Controllers
 from kafka_unclean_recovery.survey.liveness import (
     Heard,
     Life,
@@ -43,14 +42,17 @@ class Asked:
     """The answers. hidden: partitions that a broker leads which is not listed. silent: why listed
     brokers did not answer. reassignments: None where they are not known."""
 
-    cluster: Cluster
+    heard: Heard
     topics: Sequence[Topic]
-    controllers: Controllers
     hidden: frozenset[TopicPartition]
     silent: Mapping[int, str]
     seldom: Seldom
     reassignments: Mapping[TopicPartition, Reassignment] | None
     survivors: Mapping[TopicPartition, Survivors] = field(default_factory=dict)
+
+    @property
+    def cluster(self) -> Cluster:
+        return self.heard.cluster
 
 
 def one(releases: Iterable[str | None]) -> str:
@@ -71,7 +73,7 @@ def observed_brokers(asked: Asked) -> tuple[ObservedBrokerJson, ...]:
     live = (
         ObservedBrokerJson(
             *(b.id, b.rack, False, asked.silent.get(b.id), own.get(b.id)),
-            heard=fetched_lately(b.id, asked.controllers) if b.id in asked.silent else None,
+            heard=fetched_lately(b.id, asked.heard.controllers) if b.id in asked.silent else None,
             disks=None if b.id in asked.silent else disks.get(b.id),
         )
         for b in asked.cluster.brokers.values()
@@ -80,21 +82,32 @@ def observed_brokers(asked: Asked) -> tuple[ObservedBrokerJson, ...]:
     return tuple(sorted((*live, *fenced, *_unlisted(asked)), key=lambda broker: broker.id))
 
 
+def strangers(cluster: Cluster, topics: Sequence[Topic]) -> list[int]:
+    """Return the brokers of replicas that are not listed, live or fenced."""
+    replicas = {r for topic in topics for state in topic.partitions for r in state.replicas}
+    return sorted(replicas - cluster.brokers.keys() - set(cluster.fenced))
+
+
+def in_sync_unlisted(
+    cluster: Cluster, topics: Sequence[Topic], hidden: frozenset[TopicPartition]
+) -> dict[int, str]:
+    """Return a partition by broker that is not listed and yet is in the ISR beside a leader, listed
+    or not. hidden: partitions that a broker leads which is not listed."""
+    states = [state for topic in topics for state in topic.partitions]
+    in_sync = in_sync_beside_a_leader(cluster, states)
+    for state in states:
+        if state.topic_partition in hidden:
+            for broker in set(state.isr) - cluster.brokers.keys() - set(cluster.fenced):
+                in_sync.setdefault(broker, str(state.topic_partition))
+    return in_sync
+
+
 def _unlisted(asked: Asked) -> list[ObservedBrokerJson]:
     """Return the brokers of replicas that are not listed, live or fenced, and not known to be dead.
     What becomes of fenced ones the controller's rules tell, whether they live or not."""
-    states = [state for topic in asked.topics for state in topic.partitions]
-    listed = asked.cluster.brokers.keys() | set(asked.cluster.fenced)
-    strangers = sorted({r for state in states for r in state.replicas} - listed)
-    in_sync = in_sync_beside_a_leader(asked.cluster, states)
-    for state in states:
-        if state.topic_partition in asked.hidden:
-            for broker in set(state.isr).difference(listed):
-                in_sync.setdefault(broker, str(state.topic_partition))
-    heard = Heard(asked.cluster, asked.controllers, in_sync)
     found = []
-    for id_ in strangers:
-        told = verdict(id_, heard)
+    for id_ in strangers(asked.cluster, asked.topics):
+        told = verdict(id_, asked.heard)
         if told.life is Life.LIVES:
             found.append(_unseen(id_, told.mend or "", told.why))
         elif told.life is Life.UNKNOWN:

@@ -1,12 +1,14 @@
 """What seldom changes of a cluster: hidden topics, releases and configs.
 
-Each answer is kept by itself. One that failed is asked for again at the next look.
+Each answer is kept by itself. One that failed is asked for again at the next look, and all after
+a while. A topic that was made anew by the same name is another one.
 """
 
 from __future__ import annotations
 
 import asyncio
 import re
+import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
@@ -17,7 +19,7 @@ from kafka_unclean_recovery.cluster.requests.configs import ConfigSource, Config
 from kafka_unclean_recovery.cluster.requests.describe import RequestFailed
 from kafka_unclean_recovery.cluster.wire.connection import Connection
 from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed
-from kafka_unclean_recovery.deadline import Deadline
+from kafka_unclean_recovery.deadline import Clock, Deadline
 from kafka_unclean_recovery.documents.observation import BY_BROKER
 from kafka_unclean_recovery.kafka_names import (
     METADATA_VERSION,
@@ -46,10 +48,12 @@ Configs = Mapping[str, ConfigValue]
 
 @dataclass(frozen=True, slots=True)
 class Seldom:
-    """The answers about the topics of these names and the brokers of these ids. min_isrs, uncleans:
-    by topic; releases, own_min_isrs: by broker. problems: what could not be asked."""
+    """The answers about these topics (ids by name), and the brokers of these ids. fresh: until when
+    answers are kept. min_isrs, uncleans: by topic; releases, own_min_isrs: by broker. problems:
+    what could not be asked."""
 
-    names: frozenset[str] = frozenset()
+    fresh: Deadline
+    topics: Mapping[str, str] = field(default_factory=dict)
     asked: frozenset[int] = frozenset()
     hidden: Hidden = field(default_factory=Hidden)
     releases: Mapping[int, str | None] = field(default_factory=dict)
@@ -59,7 +63,6 @@ class Seldom:
     problems: tuple[str, ...] = ()
 
 
-_NOTHING = Seldom()
 _NUMBER = re.compile(r"[0-9]{1,19}")
 
 
@@ -67,25 +70,26 @@ async def ask_seldom(
     nodes: Nodes,
     reader: Reader,
     live: Sequence[Broker],
-    names: frozenset[str],
+    topics: Mapping[str, str],
     visible: frozenset[str],
     kept: Seldom | None,
+    clock: Clock = time.monotonic,
 ) -> Seldom:
     """Return what seldom changes; what `kept` knows of these topics and brokers is not asked.
-    visible: the topics that were listed, `names` those of them that were described."""
-    if kept is None or kept.names != names:
-        kept = _NOTHING
+    visible: the topics that were listed, `topics` the ids of those of them that were described."""
+    if kept is None or kept.topics != topics or kept.fresh.expired:
+        kept = Seldom(Deadline.after(budgets.CONFIGS.good_for, clock))
     asking = _Asking(nodes, reader, live)
     hidden, releases, min_isrs, uncleans = await asyncio.gather(
         _hidden(nodes, reader, live, visible, kept),
         asking.releases(kept.releases),
-        asking.configs(names, MIN_INSYNC_REPLICAS, kept.min_isrs),
-        asking.configs(names, UNCLEAN_LEADER_ELECTION_ENABLE, kept.uncleans),
+        asking.configs(topics, MIN_INSYNC_REPLICAS, kept.min_isrs),
+        asking.configs(topics, UNCLEAN_LEADER_ELECTION_ENABLE, kept.uncleans),
     )
     own = await asking.own_min_isrs(min_isrs, kept.own_min_isrs)
     asked = frozenset(broker.id for broker in live)
     problems = (*asking.problems, *hidden.problems)
-    return Seldom(names, asked, hidden, releases, min_isrs, uncleans, own, problems)
+    return Seldom(kept.fresh, topics, asked, hidden, releases, min_isrs, uncleans, own, problems)
 
 
 async def _hidden(

@@ -269,7 +269,8 @@ class Observer:
         while not self._stop.requested:
             gathering.ask(view.cluster.brokers, view.offline, view.cluster.fenced_at)
             await self._or_stop(gathering.wait(min(_TICK_SECONDS, deadline.remaining())))
-            absent = waits.absent(view.offline, view.cluster.brokers)
+            awaited = waits.absent(view.offline, view.cluster.brokers)
+            absent = sorted({*awaited, *view.not_known_yet})
             unasked = gathering.unasked(view.cluster.brokers, view.offline)
             asking = gathering.waiting_for + gathering.fenced_waiting_for
             waiting = view.offline and (asking or absent or unasked)

@@ -7,7 +7,7 @@ which must not be taken for "nothing is offline".
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from kafka_unclean_recovery.cluster.requests.describe import (
@@ -30,11 +30,13 @@ from kafka_unclean_recovery.model import Cluster, PartitionState, TopicPartition
 from kafka_unclean_recovery.planning.dead_leaders import dead_leaders_text, led_by_the_dead
 from kafka_unclean_recovery.survey import budgets
 from kafka_unclean_recovery.survey.currency import Behind
+from kafka_unclean_recovery.survey.hearing import heard_of
 from kafka_unclean_recovery.survey.hidden_topics import some_topics
 from kafka_unclean_recovery.survey.liveness import (
     Heard,
     doubts,
     in_sync_beside_a_leader,
+    not_known_yet,
     unseen,
     with_unregistered,
 )
@@ -74,7 +76,8 @@ class View:
 
     states: the wanted partitions that exist. missing: why each other wanted partition was not
     found. led_by_the_dead: partitions whose leader is not live. doubts: why replicas' brokers that
-    are not listed as live are not known to be dead.
+    are not listed as live are not known to be dead. not_known_yet: those of them of which that
+    will be known in a while, such as one that may be starting again.
     """
 
     cluster: Cluster
@@ -82,6 +85,7 @@ class View:
     missing: Mapping[TopicPartition, str]
     led_by_the_dead: States
     doubts: Mapping[int, str] = field(default_factory=dict)
+    not_known_yet: tuple[int, ...] = ()
 
     @property
     def offline(self) -> States:
@@ -130,26 +134,23 @@ class Views:
         # Most changes show in the list of live brokers; the others show only in the partitions.
         self._next_look = Deadline.after(budgets.LOOK_AGAIN.good_for)
         states, missing = _select(wanted.partitions, topics, reassignments)
-        doubts, living = self._heard_of(cluster, topics, states)
+        replicas = {r for state in states.values() if state.offline for r in state.replicas}
+        heard = await self._heard_of(cluster, topics, replicas)
+        doubted, living = doubts(replicas, heard), unseen(replicas, heard)
         states = {tp: with_unregistered(state, cluster, living) for tp, state in states.items()}
-        if hidden := await self._hidden_leaders(states, cluster, doubts):
+        if hidden := await self._hidden_leaders(states, cluster, doubted):
             states = {tp: state for tp, state in states.items() if tp not in hidden}
             missing |= {tp: _HIDDEN for tp in hidden if wanted.partitions is not None}
         for tp, state in states.items():
             if state.offline:
                 self.without_leader[tp] = state
-        return View(cluster, states, missing, dead, doubts)
+        return View(cluster, states, missing, dead, doubted, not_known_yet(replicas, heard))
 
-    def _heard_of(
-        self, cluster: Cluster, topics: Iterable[Topic], states: States
-    ) -> tuple[Mapping[int, str], Mapping[int, str]]:
-        """Return why brokers of the offline replicas are not known to be dead, and what shows that
-        those which are not listed live."""
-        every = (state for topic in topics for state in topic.told)
-        heard = Heard(cluster, self._reader.controllers, in_sync_beside_a_leader(cluster, every))
-        offline = [state for state in states.values() if state.offline]
-        replicas = {broker for state in offline for broker in state.replicas}
-        return doubts(replicas, heard), unseen(replicas, heard)
+    async def _heard_of(
+        self, cluster: Cluster, topics: Iterable[Topic], replicas: Collection[int]
+    ) -> Heard:
+        in_sync = in_sync_beside_a_leader(cluster, (s for topic in topics for s in topic.told))
+        return await heard_of(self._reader, replicas, cluster, in_sync, self._reader.lived)
 
     async def _hidden_leaders(
         self, states: States, cluster: Cluster, doubts: Mapping[int, str]

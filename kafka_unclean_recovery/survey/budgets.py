@@ -61,9 +61,10 @@ SURVIVING_LOGS = Budget(10.0)
 
 # Side questions.
 ELECTABLE = Budget(1.5)
+ACTIVE = Budget(1.5)
 HIDDEN_TOPICS = Budget(5.0)
 GROUPS = Budget(3.0)
-CONFIGS = Budget(10.0)
+CONFIGS = Budget(10.0, good_for=300.0)
 UNCLEAN_ELECTIONS = Budget(3.0)
 TIERED_TOPICS = Budget(3.0)
 

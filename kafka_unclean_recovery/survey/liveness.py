@@ -8,10 +8,11 @@ not listed is dead only where nothing else tells that it lives.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Collection, Container, Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from kafka_unclean_recovery.cluster.requests.electability import NOT_ASKED, Electable
 from kafka_unclean_recovery.cluster.requests.quorum_state import Quorum
 from kafka_unclean_recovery.model import Cluster, PartitionState
 from kafka_unclean_recovery.survey.currency import Controllers
@@ -22,7 +23,8 @@ nowhere and has been silent for so long is taken for dead. It is fenced when its
 is longer: 9 s unless configured otherwise."""
 _SESSION_MS = 12_000
 """A broker that hangs is heard of again within its session: 9 s unless configured otherwise, and
-the moment until the controllers have noticed."""
+the moment until the controllers have noticed. One that is started again fetches within that time,
+long before it is listed as live."""
 
 
 class Life(StrEnum):
@@ -37,20 +39,25 @@ class Life(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """Whether a broker lives. why: the evidence, as a clause that fits behind "broker 3"; mend:
-    what would let it be asked, None where it can be, or is dead."""
+    what would let it be asked, None where it can be, or is dead. passes: it is known in a while."""
 
     life: Life
     why: str
     mend: str | None = None
+    passes: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """All that tells of brokers. in_sync: as in_sync_beside_a_leader tells."""
+    """All that tells of brokers. in_sync: as in_sync_beside_a_leader tells. lived: those that were
+    listed as live earlier in this run. placement: what the controllers told of those that were
+    suspects; see suspects."""
 
     cluster: Cluster
     controllers: Controllers
     in_sync: Mapping[int, str]
+    lived: Collection[int] = ()
+    placement: Electable = NOT_ASKED
 
 
 _LISTED = Verdict(Life.LIVES, "is listed as live")
@@ -78,9 +85,25 @@ def verdict(broker: int, heard: Heard) -> Verdict:
     if (partition := heard.in_sync.get(broker)) is not None:
         return Verdict(Life.LIVES, f"is in the ISR of {partition} beside its leader", _mend(fenced))
     if (why := fetched_lately(broker, heard.controllers)) is not None:
-        return Verdict(Life.LIVES, why, _mend(fenced))
-    if (why := _may_hang(broker, heard)) is not None:
-        return Verdict(Life.UNKNOWN, why, "look again in a moment")
+        # One that is starting again is listed as live as soon as it answers.
+        return Verdict(Life.LIVES, why, _mend(fenced), passes=broker in heard.lived)
+    if broker in heard.placement.accepted:
+        return Verdict(
+            Life.LIVES,
+            "is active, as the controllers tell, and is not listed as live",
+            _mend(fenced),
+        )
+    passing = _may_return(broker, heard) or _may_hang(broker, heard) or _led_late(broker, heard)
+    if passing is not None:
+        return Verdict(Life.UNKNOWN, passing, "look again in a moment", passes=True)
+    if broker in heard.placement.refused:
+        return _DEAD
+    if (why := heard.placement.untold.get(broker)) is not None and not _tells_times(heard):
+        return Verdict(
+            Life.UNKNOWN,
+            "is not listed as live, and nobody told when it was last heard from",
+            f"whether it is active was asked for: {why}",
+        )
     if heard.controllers.quorum is None and not heard.controllers.none_to_ask:
         return Verdict(
             Life.UNKNOWN,
@@ -99,23 +122,81 @@ def fetched_lately(broker: int, controllers: Controllers) -> str | None:
     return f"fetched the metadata log {silent / 1000:.1f} s ago"
 
 
+def suspects(brokers: Iterable[int], heard: Heard) -> frozenset[int]:
+    """Return those of the brokers of which only the controllers can tell whether they are active:
+    they are listed neither as live nor as fenced, nothing shows that they live, and they may have
+    been heard of within their session. Controllers of ZooKeeper place topics on any id, so they
+    are not asked (AdminManager.createTopics)."""
+    if heard.controllers.none_to_ask:
+        return frozenset()
+    strangers = set(brokers) - set(heard.cluster.fenced)
+    return frozenset(
+        broker
+        for broker in strangers
+        if verdict(broker, heard).life is not Life.LIVES and not _silent_long(broker, heard)
+    )
+
+
+def _silent_long(broker: int, heard: Heard) -> bool:
+    silent = _silent_ms(broker, heard.controllers.quorum)
+    return silent is not None and silent > _SESSION_MS
+
+
+def _tells_times(heard: Heard) -> bool:
+    quorum = heard.controllers.quorum
+    return quorum is not None and quorum.tells_times
+
+
+def _may_return(broker: int, heard: Heard) -> str | None:
+    """Return why a broker that was live earlier in this run may be starting again, as a clause that
+    fits behind "broker 3"; None where it has been silent for too long. One that is starting refuses
+    connections, as a dead one does, and may start with another disk."""
+    if broker not in heard.lived:
+        return None
+    silent = _silent_ms(broker, heard.controllers.quorum)
+    if silent is None:
+        return (
+            "was live earlier in this run, and nobody told when it was last heard from: it may be"
+            " starting again"
+        )
+    if silent > _SESSION_MS:
+        return None
+    return (
+        f"was live earlier in this run, and fetched the metadata log {silent / 1000:.1f} s ago: it"
+        " may be starting again"
+    )
+
+
 def _may_hang(broker: int, heard: Heard) -> str | None:
     """Return why a broker that is neither listed as live nor as fenced may live in silence, as a
     clause that fits behind "broker 3"; None where it does not. Where fenced ones are not listed
-    either, each dead broker looks so at first."""
+    either, each dead broker looks so at first, and only the controllers know which are fenced."""
     quorum = heard.controllers.quorum
-    if quorum is None or not heard.cluster.lists_fenced or broker in heard.cluster.fenced:
+    if quorum is None or broker in heard.cluster.fenced:
+        return None
+    if broker in heard.placement.refused and not heard.cluster.lists_fenced:
         return None
     silent = _silent_ms(broker, quorum)
-    if silent is not None and silent <= _SESSION_MS:
-        return (
-            f"is not listed, not even as fenced, and fetched the metadata log {silent / 1000:.1f} s"
-            " ago"
-        )
+    if silent is None or silent > _SESSION_MS:
+        return None
+    return (
+        f"is not listed, not even as fenced, and fetched the metadata log {silent / 1000:.1f} s ago"
+    )
+
+
+def _led_late(broker: int, heard: Heard) -> str | None:
+    """Return that a broker may run, or be starting, unheard, as a clause that fits behind "broker
+    3"; None where the controllers would have heard from it. A new leader of them has heard from
+    nobody at first."""
+    quorum = heard.controllers.quorum
+    if quorum is None or not quorum.tells_times:
+        return None
     told = {fetcher.id for fetcher in (*quorum.observers, *quorum.voters)}
-    if broker not in told and not told >= heard.cluster.brokers.keys():
-        return "is not listed, and the controllers have not heard from all that are: they led late"
-    return None
+    if broker in told or told >= heard.cluster.brokers.keys():
+        return None
+    return (
+        "is not listed as live, and the controllers have not heard from all that are: they led late"
+    )
 
 
 def _silent_ms(broker: int, quorum: Quorum | None) -> int | None:
@@ -145,6 +226,12 @@ def doubts(brokers: Iterable[int], heard: Heard) -> dict[int, str]:
         for broker, each in found.items()
         if each.life is not Life.DEAD and each is not _LISTED
     }
+
+
+def not_known_yet(brokers: Iterable[int], heard: Heard) -> tuple[int, ...]:
+    """Return those of the brokers that are not known to be dead now, and will be known to live, or
+    to be dead, in a while."""
+    return tuple(broker for broker in sorted(set(brokers)) if verdict(broker, heard).passes)
 
 
 def unseen(brokers: Iterable[int], heard: Heard) -> dict[int, str]:

@@ -26,7 +26,11 @@ from kafka_unclean_recovery.cluster.requests.describe import (
     not_told,
     with_reassignment,
 )
-from kafka_unclean_recovery.cluster.requests.electability import Electable, electable
+from kafka_unclean_recovery.cluster.requests.electability import (
+    NOT_ASKED,
+    Electable,
+    electable,
+)
 from kafka_unclean_recovery.cluster.requests.quorum_state import Quorum, led_quorum
 from kafka_unclean_recovery.cluster.wire.bootstrap import parse_bootstrap
 from kafka_unclean_recovery.cluster.wire.connection import Connection
@@ -76,6 +80,11 @@ class Reader:
     def controllers(self) -> Controllers:
         """Return what the controllers said when `current` last asked them."""
         return self._currency.controllers
+
+    @property
+    def lived(self) -> frozenset[int]:
+        """Return the brokers that were listed as live at any time so far."""
+        return self._nodes.lived
 
     async def cluster(self) -> tuple[Cluster, frozenset[int]]:
         """Return the live brokers, and the caller's rights on the cluster."""
@@ -242,16 +251,20 @@ class Reader:
     async def electable(self, brokers: Collection[int], seconds: float) -> Electable:
         """Return which of the brokers the controllers would elect; raises nothing. What they did
         not tell is kept in `electable_untold`."""
+        found = await self.placement(brokers, seconds)
+        self.electable_untold |= found.untold
+        return found
+
+    async def placement(self, brokers: Collection[int], seconds: float) -> Electable:
+        """Return on which of the brokers the controllers would place a topic; raises nothing."""
         if not brokers:
-            return Electable(frozenset(), {})
+            return NOT_ASKED
         deadline = Deadline.after(seconds, self._clock)
         ask = partial(electable, brokers=brokers, deadline=deadline)
         try:
-            found = await self._nodes.ask_controller(ask, deadline)
+            return await self._nodes.ask_controller(ask, deadline)
         except (NoBrokerReachable, ConnectionFailed) as error:
-            found = Electable(frozenset(), dict.fromkeys(brokers, str(error)))
-        self.electable_untold |= found.untold
-        return found
+            return Electable(frozenset(), dict.fromkeys(brokers, str(error)))
 
     async def unclean_elections(self, topics: Sequence[str]) -> Mapping[str, ConfigValue]:
         """Return unclean.leader.election.enable of each topic that this user may know it of, as far

@@ -3,7 +3,9 @@
 The partition must be offline, with the same topic id, leader epoch and replica set, and without a
 reassignment. Each live replica must still answer with the planned log end offset, and from the same
 process where that can be told: a broker may have died, or have come back without its tail, or with
-a better disk, and be listed as live all the same. None that was taken for dead may live. The
+a better disk, and be listed as live all the same. None that was taken for dead may live, and none
+that was live may be starting again: its log is as unknown, and what it told before only counts once
+its process has ended. The
 controllers must not refuse the designated broker: one that is being stopped answers all, and the
 next in order would be elected in its place.
 """
@@ -29,7 +31,8 @@ from kafka_unclean_recovery.model import (
 from kafka_unclean_recovery.planning.election_rules import Choice, new_replicas, refuse_or_settle
 from kafka_unclean_recovery.planning.last_look import log_change
 from kafka_unclean_recovery.survey import budgets
-from kafka_unclean_recovery.survey.liveness import Heard, doubts
+from kafka_unclean_recovery.survey.hearing import heard_of
+from kafka_unclean_recovery.survey.liveness import doubts
 from kafka_unclean_recovery.survey.reading import Reader
 from kafka_unclean_recovery.transport import ReplicaLogSource
 from kafka_unclean_recovery.transport.gate import Gate
@@ -90,7 +93,7 @@ async def observe_again(
     # such a set would begin a reassignment.
     seen, cluster = await reader.current(look)
     replicas = {broker for plan in plans.values() for broker in plan.state.replicas}
-    unlisted = doubts(replicas, Heard(cluster, reader.controllers, {}))
+    unlisted = doubts(replicas, await heard_of(reader, replicas, cluster, {}, reader.lived))
     live = frozenset(cluster.brokers)
     outcomes: dict[TopicPartition, Outcome] = {}
     elections = {}
@@ -125,10 +128,13 @@ async def observe_again(
 
 
 def _may_live(plan: PartitionPlan, doubts: Mapping[int, str]) -> Outcome | None:
-    """Refuse where a replica that was taken for dead may live: it may hold more."""
+    """Refuse where a replica that was taken for dead may live, or one that told its log may be
+    starting again, with another disk: it may hold more."""
     for log in plan.replica_logs:
         doubt = doubts.get(log.broker)
-        if doubt is not None and not log.live and log.unproven is None:
+        if doubt is None or log.unproven is not None:
+            continue
+        if not log.live or (log.problem is None and log.broker in plan.state.online_replicas):
             why = f"broker {log.broker} {doubt}: it may hold more; plan again"
             return Outcome(OutcomeKind.REFUSED, why)
     return None
@@ -189,7 +195,7 @@ async def _changes_of(
 
 def _fenced(election: Election) -> list[int]:
     """Return the fenced brokers that told their logs when this was planned."""
-    # One that was live then and is not now has died: its log only gets shorter.
+    # One that was live then and is not now has died, or may be starting again, as _may_live tells.
     online = election.plan.state.online_replicas
     logs = election.plan.replica_logs
     return [g.broker for g in logs if g.live and g.problem is None and g.broker not in online]

@@ -186,7 +186,7 @@ def test_a_broker_without_our_listener_that_hangs_for_some_seconds_is_not_dead(
     assert told.code == 1
     assert _nobody_was_elected(outage)
     assert "replica_lives_unseen" in told.findings
-    assert "is not listed, not even as fenced" in told.log(BETTER)["unproven"]
+    assert "is active, as the controllers tell" in told.log(BETTER)["unproven"]
     assert told.row["loss"]["certain"] is None
 
 

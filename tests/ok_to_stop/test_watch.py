@@ -114,6 +114,19 @@ def test_what_seldom_changes_is_asked_seldom(cluster: Cluster) -> None:
     assert sum(len(rule.requests) for rule in changing) == 0
 
 
+def test_a_topic_made_anew_is_another_one(cluster: Cluster) -> None:
+    with _watching(cluster, "--format", "json", "--interval-ms", "2000") as process:
+        assert process.stdout is not None
+        validated(process.stdout.readline())
+        looks = _looks(cluster)
+        cluster.delete_topic("orders")
+        cluster.create_topic("orders", assignment=[(1, 2, 3)], configs={"min.insync.replicas": "1"})
+        told: Any = validated(process.stdout.readline())
+        (change,) = told["changes"]
+        assert (change["topic"], change["was"], change["stands"]) == ("orders", 1, 2)
+        assert len(looks.requests) < 10
+
+
 def test_an_idle_look_sends_seven_requests(cluster: Cluster) -> None:
     """However many brokers and topics there are; each 2,000 partitions more are one page more."""
     cluster.create_topic("wide", assignment=[(1, 2, 3)] * 50)

@@ -9,7 +9,7 @@ the placement was found good, so its refusal tells of a broker that can be elect
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from kafka_unclean_recovery.cluster.wire.api import Message
@@ -27,10 +27,15 @@ _NAME = "kafka-unclean-recovery-is-broker-{broker}-electable"
 @dataclass(frozen=True, slots=True)
 class Electable:
     """What the controllers would do with brokers. refused: those that they would elect for nothing
-    now. untold: why others are not known to be electable, by broker."""
+    now; accepted: those that they would. untold: why others are not known to be electable, by
+    broker."""
 
     refused: frozenset[int]
-    untold: dict[int, str]
+    untold: Mapping[int, str]
+    accepted: frozenset[int] = frozenset()
+
+
+NOT_ASKED = Electable(frozenset(), {})
 
 
 async def electable(
@@ -68,6 +73,7 @@ async def electable(
     return Electable(
         frozenset(refused),
         {b: _why(codes.get(name)) for name, b in names.items() if b not in refused | told},
+        frozenset(told),
     )
 
 
