@@ -98,17 +98,17 @@ def verdict(broker: int, heard: Heard) -> Verdict:
         return Verdict(Life.UNKNOWN, passing, "look again in a moment", passes=True)
     if broker in heard.placement.refused:
         return _DEAD
-    if (why := heard.placement.untold.get(broker)) is not None and not _tells_times(heard):
-        return Verdict(
-            Life.UNKNOWN,
-            "is not listed as live, and nobody told when it was last heard from",
-            f"whether it is active was asked for: {why}",
-        )
     if heard.controllers.quorum is None and not heard.controllers.none_to_ask:
         return Verdict(
             Life.UNKNOWN,
             "is not listed as live, and the controllers did not tell whether they hear from it",
             "bring the controllers to answer, or grant Cluster:DESCRIBE",
+        )
+    if (why := heard.placement.untold.get(broker)) is not None and not _tells_times(heard):
+        return Verdict(
+            Life.UNKNOWN,
+            "is not listed as live, and nobody told when it was last heard from",
+            f"whether it is active was asked for: {why}",
         )
     return _DEAD
 

@@ -32,7 +32,7 @@ Happens = Callable[[Callable[[], object]], None]
 
 @pytest.fixture
 def empty(outage: Cluster) -> Cluster:  # noqa: F811
-    """The better one is live, with a new disk that is empty: by mistake."""
+    """Have the better one live with a new disk that is empty: by mistake."""
     outage.kill(BETTER)
     outage.exchange_disk(BETTER)
     outage.start(BETTER)
@@ -40,8 +40,8 @@ def empty(outage: Cluster) -> Cluster:  # noqa: F811
 
 
 def _once(act: Callable[[], object]) -> Callable[[], object]:
-    done: list[object] = []
-    return lambda: done or done.append(act())
+    left = [act]
+    return lambda: left.pop()() if left else None
 
 
 def _restart_with_its_right_disk(cluster: Cluster) -> None:
