@@ -12,9 +12,9 @@ from typing import Any, get_type_hints
 import typer
 from typer.core import TyperGroup
 
-from kafka_unclean_recovery.cli.exits import Exit
 from kafka_unclean_recovery.cli.start import RECOVERY
 from kafka_unclean_recovery.cli.terminal.log_format import context_of_command
+from kafka_unclean_recovery.errors import Exit
 
 COMMANDS = "kafka_unclean_recovery.cli.commands"
 """The package with a module for each command."""

@@ -8,10 +8,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kafka_unclean_recovery.cli.exits import Exit, usage
 from kafka_unclean_recovery.cli.selection import Selection
 from kafka_unclean_recovery.cli.terminal.console import Console, read_input
-from kafka_unclean_recovery.errors import InputError
+from kafka_unclean_recovery.errors import Exit
 from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.model import ReplicaInfo
 
@@ -54,10 +53,7 @@ def read_sources(console: Console, sources: Sources, chosen: Selection) -> Repli
     infos = [(str(path), read_info(path, chosen)) for path in sources.replica_info_files]
     if sources.log_dirs:
         infos.append((_DIRECTORY_FLAG, _scan(console, sources, chosen)))
-    try:
-        merged = merge_infos(infos)
-    except InputError as error:
-        raise usage(str(error)) from None
+    merged = merge_infos(infos)
     for complaint in scan_complaints(merged):
         console.say(complaint)
     return merged
@@ -67,10 +63,7 @@ def read_info(path: Path, chosen: Selection) -> ReplicaInfo:
     """Return the chosen partitions of a file of --replica-info-file. Raises Exit(2)."""
     from kafka_unclean_recovery.documents.replica_info import parse_replica_info
 
-    try:
-        info = parse_replica_info(read_input(path, _FILE_FLAG), str(path))
-    except InputError as error:
-        raise usage(str(error)) from None
+    info = parse_replica_info(read_input(path, _FILE_FLAG), str(path))
     problems = info.problems
     if info.interrupted:
         problems = ("its scan was interrupted, so replicas are missing; scan again", *problems)
@@ -101,14 +94,11 @@ def scan_directories(
     from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
     from kafka_unclean_recovery.log_dir.scan import scan_log_directories
 
-    try:
-        with watch.signals():
-            return scan_log_directories(
-                [LocalLocation(path) for path in directories],
-                mode,
-                wanted=chosen.includes,
-                workers=workers or min(_MOST_WORKERS, os.cpu_count() or 1),
-                watch=watch,
-            )
-    except InputError as error:
-        raise usage(str(error)) from None
+    with watch.signals():
+        return scan_log_directories(
+            [LocalLocation(path) for path in directories],
+            mode,
+            wanted=chosen.includes,
+            workers=workers or min(_MOST_WORKERS, os.cpu_count() or 1),
+            watch=watch,
+        )

@@ -24,7 +24,6 @@ from kafka_unclean_recovery.cli.environment import (
     unknown_variables,
     variable_of,
 )
-from kafka_unclean_recovery.cli.exits import NOT_ALL, USAGE, Exit, usage
 from kafka_unclean_recovery.cli.programs import program
 from kafka_unclean_recovery.cli.terminal import standard_streams
 from kafka_unclean_recovery.cli.terminal.log_format import (
@@ -34,6 +33,7 @@ from kafka_unclean_recovery.cli.terminal.log_format import (
     log_line,
     write_log_as,
 )
+from kafka_unclean_recovery.errors import NOT_ALL, USAGE, Exit, usage
 from kafka_unclean_recovery.shown import cut, shown
 
 _INTERRUPTED = 130

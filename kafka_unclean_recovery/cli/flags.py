@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from kafka_unclean_recovery import __version__
-from kafka_unclean_recovery.cli.exits import usage
+from kafka_unclean_recovery.errors import usage
 from kafka_unclean_recovery.mechanisms import Dialect, ElectionMethod, ScanMode, Transport, Wishes
 
 # The default of a flag that only a group without a command requires: Typer can't require such a

@@ -10,13 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from kafka_unclean_recovery.cli.commands.salvage_work import parquet_records
-from kafka_unclean_recovery.cli.exits import usage
 from kafka_unclean_recovery.cli.session import Session
 from kafka_unclean_recovery.cli.terminal.console import check_new_directory
 from kafka_unclean_recovery.cli.terminal.output import count_and_first
 from kafka_unclean_recovery.cluster.requests.describe import RequestFailed
 from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed, NoBrokerReachable
-from kafka_unclean_recovery.errors import InputError
+from kafka_unclean_recovery.errors import InputError, usage
 from kafka_unclean_recovery.files.journal import Journal
 from kafka_unclean_recovery.log_dir.watching import Progress, Stopped
 from kafka_unclean_recovery.model import Cluster, PartitionPlan, TopicPartition
@@ -26,11 +25,7 @@ from kafka_unclean_recovery.recovery.recover import Unsaved, plan_recovery
 from kafka_unclean_recovery.recovery.views import QuorumSilent, Wanted
 from kafka_unclean_recovery.salvage.designated import Designated, DesignatedLeaders
 from kafka_unclean_recovery.salvage.live.clearing import Saved, cleared, tail_text
-from kafka_unclean_recovery.salvage.live.losers import (
-    Loser,
-    Losers,
-    losers_of,
-)
+from kafka_unclean_recovery.salvage.live.losers import Loser, Losers, losers_of
 from kafka_unclean_recovery.salvage.live.saving import TailSaver
 from kafka_unclean_recovery.salvage.manifest import Manifest, manifest_json
 from kafka_unclean_recovery.salvage.output_directory import new_directory, write_manifest

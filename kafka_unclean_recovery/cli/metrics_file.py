@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from kafka_unclean_recovery import __version__
-from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, Exit, usage
 from kafka_unclean_recovery.cli.terminal.console import (
     Console,
     check_output,
@@ -24,6 +23,7 @@ from kafka_unclean_recovery.cli.terminal.console import (
     open_plain,
     partial_of,
 )
+from kafka_unclean_recovery.errors import NOT_ALL, OK, Exit, usage
 
 if TYPE_CHECKING:
     from kafka_unclean_recovery.report.prometheus import Metric

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from kafka_unclean_recovery.cli.exits import usage
 from kafka_unclean_recovery.cli.terminal.console import Console, check_output, write_new
+from kafka_unclean_recovery.errors import usage
 from kafka_unclean_recovery.model import Cluster, PartitionPlan
 from kafka_unclean_recovery.shown import shell_join
 

@@ -11,9 +11,9 @@ from typer.core import TyperGroup
 
 from kafka_unclean_recovery.cli.command import COMMANDS, Command
 from kafka_unclean_recovery.cli.environment import PREFIX, name_variables, word
-from kafka_unclean_recovery.cli.exits import USAGE, Exit
 from kafka_unclean_recovery.cli.start import ELECTION, RECOVERY
 from kafka_unclean_recovery.cli.terminal.help_groups import group_flags
+from kafka_unclean_recovery.errors import USAGE, Exit
 
 _MODULES = {RECOVERY: "unclean_recovery", ELECTION: "elect_leaders"}
 _TOLD = {

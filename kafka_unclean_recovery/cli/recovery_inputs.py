@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from kafka_unclean_recovery.cli.commands.unclean_recovery import Options
 from kafka_unclean_recovery.cli.disk_sources import Sources, read_sources
-from kafka_unclean_recovery.cli.exits import usage
 from kafka_unclean_recovery.cli.flags import ReplicaFormat, mechanism_flags, wishes_of
 from kafka_unclean_recovery.cli.plan_outputs import PlanOutputs
 from kafka_unclean_recovery.cli.selection import Selection, broker_ids, read_partitions
@@ -15,10 +14,10 @@ from kafka_unclean_recovery.cli.session import check_connection, connection_flag
 from kafka_unclean_recovery.cli.start import RECOVERY
 from kafka_unclean_recovery.cli.terminal.console import Console, check_outside_log_directories
 from kafka_unclean_recovery.cli.terms import read_terms
-from kafka_unclean_recovery.errors import InputError
+from kafka_unclean_recovery.errors import usage
 from kafka_unclean_recovery.mechanisms import Wishes
 from kafka_unclean_recovery.model import ReplicaInfo, TopicPartition
-from kafka_unclean_recovery.planning.moves import END, GIVE_UP, Consented, parse_consented
+from kafka_unclean_recovery.planning.moves import END, GIVE_UP, parse_consented
 from kafka_unclean_recovery.planning.waves import Pace
 from kafka_unclean_recovery.recovery.recover import Aim
 from kafka_unclean_recovery.recovery.terms import Terms
@@ -70,21 +69,13 @@ def read_inputs(console: Console, options: Options) -> Inputs:
     wishes = asked_for(options)
     salvage = _salvage(options)
     pace = Pace(options.canary, options.wave_size)
-    consented = _consented(options)
+    consented = parse_consented(options.give_up_log or (), options.end_reassignment or ())
     aim = Aim(wanted, options.recovery_duration_ms / 1000, disks, consented=consented)
     return Inputs(options, aim, terms, pace, salvage, wishes)
 
 
 def gives_up(options: Options) -> bool:
     return bool(options.give_up_log or options.end_reassignment)
-
-
-def _consented(options: Options) -> Consented:
-    """Return what may be given up by name. Raises Exit(2)."""
-    try:
-        return parse_consented(options.give_up_log or (), options.end_reassignment or ())
-    except InputError as error:
-        raise usage(str(error)) from None
 
 
 def _salvage(options: Options) -> SalvageFirst | None:

@@ -7,9 +7,8 @@ import warnings
 from dataclasses import dataclass
 from pathlib import Path
 
-from kafka_unclean_recovery.cli.exits import Exit, usage
 from kafka_unclean_recovery.cli.terminal.console import read_input
-from kafka_unclean_recovery.errors import InputError
+from kafka_unclean_recovery.errors import Exit, usage
 from kafka_unclean_recovery.model import TopicPartition
 
 _INT32_MAX = 2**31 - 1
@@ -64,10 +63,7 @@ def read_partitions(path: Path) -> tuple[TopicPartition, ...]:
     """Return the partitions of --path-to-json-file, in the order of the file. Raises Exit(2)."""
     from kafka_unclean_recovery.documents.manual_recovery import parse_partitions
 
-    try:
-        return parse_partitions(read_input(path, "--path-to-json-file"), str(path))
-    except InputError as error:
-        raise usage(str(error)) from None
+    return parse_partitions(read_input(path, "--path-to-json-file"), str(path))
 
 
 def broker_ids(text: str | None, flag: str, alternative: str = "") -> frozenset[int]:

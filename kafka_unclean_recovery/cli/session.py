@@ -14,7 +14,6 @@ from typing import Any
 
 from kafka_unclean_recovery import __version__
 from kafka_unclean_recovery.boot_clock import boot_time
-from kafka_unclean_recovery.cli.exits import NOT_ALL, UNREACHABLE, USAGE, Exit, usage
 from kafka_unclean_recovery.cli.metrics_file import timed
 from kafka_unclean_recovery.cli.terminal import standard_streams
 from kafka_unclean_recovery.cli.terminal.console import Console, Pulse, clocked
@@ -23,12 +22,7 @@ from kafka_unclean_recovery.cluster.controller import Controller, Patience, Unsu
 from kafka_unclean_recovery.cluster.nodes import Nodes
 from kafka_unclean_recovery.cluster.requests.describe import RequestFailed
 from kafka_unclean_recovery.cluster.wire.bootstrap import parse_bootstrap
-from kafka_unclean_recovery.cluster.wire.errors import (
-    ClustersMixed,
-    ConfigError,
-    ConnectionFailed,
-    NoBrokerReachable,
-)
+from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed, NoBrokerReachable
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.documents.journal_lines import (
     JournalError,
@@ -37,6 +31,7 @@ from kafka_unclean_recovery.documents.journal_lines import (
     outstanding,
     unfinished,
 )
+from kafka_unclean_recovery.errors import NOT_ALL, UNREACHABLE, USAGE, Exit, usage
 from kafka_unclean_recovery.files.journal import Journal, JournalBusy, only_holder
 from kafka_unclean_recovery.files.private_files import make_private_directory
 from kafka_unclean_recovery.files.state_directory import (
@@ -55,12 +50,7 @@ from kafka_unclean_recovery.recovery.views import MissingRight, QuorumSilent
 from kafka_unclean_recovery.shutdown import Interrupted, Stop
 from kafka_unclean_recovery.survey.reading import Reader
 from kafka_unclean_recovery.transport import Elector
-from kafka_unclean_recovery.transport.choosing import (
-    ChosenSource,
-    NotOffered,
-    elector_for,
-    method_for,
-)
+from kafka_unclean_recovery.transport.choosing import ChosenSource, elector_for, method_for
 from kafka_unclean_recovery.transport.electing import Means
 from kafka_unclean_recovery.transport.led_logs import LedLogs
 from kafka_unclean_recovery.transport.moved_sets import MovedSets
@@ -150,11 +140,8 @@ def check_connection(bootstrap_server: str, command_config: Path | None) -> None
     """Refuse early, before long work, a connection that `run` would refuse. Raises Exit(2)."""
     # A pipe, as of <(vault ...), can be read only once, and `run` reads it.
     piped = command_config is not None and command_config.is_fifo()
-    try:
-        parse_bootstrap(bootstrap_server)
-        client_config(None if piped else command_config)
-    except ConfigError as error:
-        raise usage(str(error)) from None
+    parse_bootstrap(bootstrap_server)
+    client_config(None if piped else command_config)
 
 
 def run(
@@ -164,14 +151,9 @@ def run(
     work: Callable[[Session], Awaitable[int]],
     wishes: Wishes = _NO_WISHES,
 ) -> int:
-    """Return the exit code of `work`; every expected failure becomes a sentence and an exit
-    code."""
-    try:
-        bootstrap = parse_bootstrap(bootstrap_server)
-        config = client_config(command_config)
-    except ConfigError as error:
-        console.say(str(error))
-        return USAGE
+    """Return the exit code of `work`; every expected failure of it becomes a sentence and an exit
+    code. Raises Exit(2)."""
+    bootstrap, config = parse_bootstrap(bootstrap_server), client_config(command_config)
     for key in config.not_honoured:
         console.say(f"{command_config}: {key} is not honoured")
     for warning in config.warnings:
@@ -212,8 +194,6 @@ async def _guarded(work: Awaitable[int], console: Console, controller: Controlle
     except JournalError as error:
         # Exit code 2 promises that nothing was changed.
         code, sentence = NOT_ALL if controller.has_sent else USAGE, str(error)
-    except (ClustersMixed, NotOffered) as error:
-        code, sentence = USAGE, str(error)
     except (MissingRight, QuorumSilent, RequestFailed, Unsure) as error:
         code, sentence = NOT_ALL, str(error)
     except Interrupted:

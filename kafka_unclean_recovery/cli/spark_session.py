@@ -10,10 +10,9 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from importlib.util import find_spec
 from typing import Any
 
-from kafka_unclean_recovery.cli.exits import NOT_ALL, Exit, usage
 from kafka_unclean_recovery.cli.terminal.console import Console, Pulse
 from kafka_unclean_recovery.cli.terminal.scan_watch import ProgressLine, Signals
-from kafka_unclean_recovery.errors import InputError
+from kafka_unclean_recovery.errors import NOT_ALL, Exit, InputError, usage
 from kafka_unclean_recovery.log_dir.watching import Progress
 
 _EVERY_SECONDS = 0.2
@@ -75,12 +74,9 @@ def session_for(master: str | None, conf: Sequence[str], watch: SparkWatch) -> I
     from kafka_unclean_recovery.spark.session import session
 
     with watch.signals.taken(), ExitStack() as begun:
-        try:
-            is_connect = master is not None and master.startswith("sc://")
-            starting = _Starting(session(master, settings), begun, is_connect=is_connect)
-            spark = starting.wait(watch)
-        except InputError as error:
-            raise usage(str(error)) from None
+        is_connect = master is not None and master.startswith("sc://")
+        starting = _Starting(session(master, settings), begun, is_connect=is_connect)
+        spark = starting.wait(watch)
         yield spark
 
 

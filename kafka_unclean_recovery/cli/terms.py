@@ -8,9 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kafka_unclean_recovery.cli.exits import usage
 from kafka_unclean_recovery.cli.terminal.console import read_input
-from kafka_unclean_recovery.errors import InputError
+from kafka_unclean_recovery.errors import usage
 from kafka_unclean_recovery.planning.loss_limits import parse_loss_limits
 from kafka_unclean_recovery.recovery.terms import PLAN, Terms
 
@@ -34,12 +33,9 @@ def read_terms(
     accept_loss: Sequence[str], plan: Path | None = None, approval: Path | None = None
 ) -> Terms:
     """Read the loss limits, the plan and its approval. Raises Exit(2)."""
-    try:
-        limits = parse_loss_limits(accept_loss)
-        planned = None if plan is None else _plan(plan)
-        approved = None if approval is None else _approval(approval, planned)
-    except InputError as error:
-        raise usage(str(error)) from None
+    limits = parse_loss_limits(accept_loss)
+    planned = None if plan is None else _plan(plan)
+    approved = None if approval is None else _approval(approval, planned)
     return Terms(tuple(accept_loss), limits, planned, approved)
 
 

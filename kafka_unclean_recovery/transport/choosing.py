@@ -15,6 +15,7 @@ from kafka_unclean_recovery.cluster.requests.replica_log_info import speaks
 from kafka_unclean_recovery.cluster.wire.connection import Connection
 from kafka_unclean_recovery.cluster.wire.errors import NoBrokerReachable
 from kafka_unclean_recovery.deadline import Deadline
+from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.mechanisms import (
     EMULATOR_FEATURE,
     Dialect,
@@ -32,7 +33,7 @@ from kafka_unclean_recovery.transport.reorder_elector import ReorderElector
 from kafka_unclean_recovery.transport.replica_log_info import ReplicaLogInfoSource
 
 
-class NotOffered(Exception):
+class NotOffered(InputError):
     """The cluster does not offer the mechanism that the user asked for. Nothing was changed; the
     message says what to do."""
 

@@ -11,10 +11,9 @@ from contextlib import contextmanager
 import pytest
 
 from kafka_unclean_recovery.cli import spark_session
-from kafka_unclean_recovery.cli.exits import Exit
 from kafka_unclean_recovery.cli.spark_session import SparkWatch, session_for
 from kafka_unclean_recovery.cli.terminal.console import Console
-from kafka_unclean_recovery.errors import InputError
+from kafka_unclean_recovery.errors import Exit, InputError
 from kafka_unclean_recovery.spark import session
 
 

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from kafka_unclean_recovery.cli.commands.approve import Options, approve
-from kafka_unclean_recovery.cli.exits import USAGE, Exit
 from kafka_unclean_recovery.cli.terminal.console import Console
 from kafka_unclean_recovery.cli.terms import check_terms, read_terms, user_name
 from kafka_unclean_recovery.documents.approval import Approval, approval_json
 from kafka_unclean_recovery.documents.plan import plan_json, read_plan
+from kafka_unclean_recovery.errors import USAGE, Exit
 from kafka_unclean_recovery.model import Cluster
 from tests.reports import plan
 

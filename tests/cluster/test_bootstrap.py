@@ -14,13 +14,13 @@ from kafka_unclean_recovery.cluster.wire import connection, dial
 from kafka_unclean_recovery.cluster.wire.bootstrap import connect_any, parse_bootstrap
 from kafka_unclean_recovery.cluster.wire.connection import Connection
 from kafka_unclean_recovery.cluster.wire.errors import (
-    ConfigError,
     ConnectionFailed,
     FailureKind,
     NoBrokerReachable,
 )
 from kafka_unclean_recovery.cluster.wire.race import first_success
 from kafka_unclean_recovery.deadline import Deadline
+from kafka_unclean_recovery.errors import ConfigError
 
 from .fake_node import Behaviour, Kafka, ample, hanging_up, in_loop, listening, silent, soon
 from .test_sasl import config as sasl_config

@@ -11,7 +11,7 @@ from kafka_unclean_recovery.cluster.config.client_config import SaslCredentials
 from kafka_unclean_recovery.cluster.config.config_providers import replaced, resolve
 from kafka_unclean_recovery.cluster.config.named_files import LARGEST_BYTES
 from kafka_unclean_recovery.cluster.config.security import load_client_config
-from kafka_unclean_recovery.cluster.wire.errors import ConfigError
+from kafka_unclean_recovery.errors import ConfigError
 
 PACKAGE = "org.apache.kafka.common.config.provider."
 DECLARED = {

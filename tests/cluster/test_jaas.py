@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka_unclean_recovery.cluster.config.jaas import parse_jaas
-from kafka_unclean_recovery.cluster.wire.errors import ConfigError
+from kafka_unclean_recovery.errors import ConfigError
 
 MODULE = "org.apache.kafka.common.security.scram.ScramLoginModule"
 

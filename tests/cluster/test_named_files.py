@@ -12,7 +12,7 @@ import pytest
 from kafka_unclean_recovery.cluster.config.key_stores import pem_blocks
 from kafka_unclean_recovery.cluster.config.named_files import LARGEST_BYTES, read_text
 from kafka_unclean_recovery.cluster.config.security import load_client_config
-from kafka_unclean_recovery.cluster.wire.errors import ConfigError
+from kafka_unclean_recovery.errors import ConfigError
 
 
 def test_a_pipe_that_nobody_writes_or_closes_is_given_up(tmp_path: Path) -> None:

@@ -21,8 +21,9 @@ from kafka_unclean_recovery.cluster.config.oauth_settings import OAuthBearer
 from kafka_unclean_recovery.cluster.config.security import client_config
 from kafka_unclean_recovery.cluster.nodes import Nodes
 from kafka_unclean_recovery.cluster.wire.connection import Connection
-from kafka_unclean_recovery.cluster.wire.errors import ConfigError, ConnectionFailed, FailureKind
+from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed, FailureKind
 from kafka_unclean_recovery.deadline import Deadline
+from kafka_unclean_recovery.errors import ConfigError
 from kafka_unclean_recovery.model import Broker
 
 from .certificates import authority, issue, server_context

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka_unclean_recovery.cluster.config.properties import parse_properties
-from kafka_unclean_recovery.cluster.wire.errors import ConfigError
+from kafka_unclean_recovery.errors import ConfigError
 
 
 @pytest.mark.parametrize(

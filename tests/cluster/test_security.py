@@ -16,8 +16,8 @@ from kafka_unclean_recovery.cluster.config.client_config import ClientConfig, Sa
 from kafka_unclean_recovery.cluster.config.key_stores import pem_blocks
 from kafka_unclean_recovery.cluster.config.properties import parse_properties
 from kafka_unclean_recovery.cluster.config.security import client_config, load_client_config
-from kafka_unclean_recovery.cluster.wire.errors import ConfigError
 from kafka_unclean_recovery.cluster.wire.tls import key_blocks
+from kafka_unclean_recovery.errors import ConfigError
 
 from .certificates import authority, issue
 

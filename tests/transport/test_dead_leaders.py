@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from kafka_unclean_recovery.cli.exits import NOT_ALL
 from kafka_unclean_recovery.cli.terminal.output import exit_code_of
+from kafka_unclean_recovery.errors import NOT_ALL
 from kafka_unclean_recovery.model import OutcomeKind, TopicPartition
 from kafka_unclean_recovery.recovery.observe import Observer
 from kafka_unclean_recovery.recovery.partitions import observed, outcomes_of, report_on

@@ -32,7 +32,6 @@ from kafka_unclean_recovery.aftercare.transactions import Hanging
 from kafka_unclean_recovery.cli import metrics_file
 from kafka_unclean_recovery.cli.command import Command
 from kafka_unclean_recovery.cli.disk_sources import Sources, read_sources
-from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, Exit, usage
 from kafka_unclean_recovery.cli.flags import (
     BootstrapServer,
     CommandConfig,
@@ -62,18 +61,13 @@ from kafka_unclean_recovery.documents.journal_lines import (
     lost_unasked,
     parse,
 )
-from kafka_unclean_recovery.errors import InputError
+from kafka_unclean_recovery.errors import NOT_ALL, OK, Exit, InputError, usage
 from kafka_unclean_recovery.files.journal import Journal
 from kafka_unclean_recovery.files.state_directory import new_path
 from kafka_unclean_recovery.model import Broker, GroupBeyond, ReplicaInfo, TopicPartition
 from kafka_unclean_recovery.planning.merged_scans import check_cluster
 from kafka_unclean_recovery.post_mortem.reading import read_post_mortem
-from kafka_unclean_recovery.post_mortem.story import (
-    Election,
-    groups_given_up,
-    lossless,
-    topic_ids,
-)
+from kafka_unclean_recovery.post_mortem.story import Election, groups_given_up, lossless, topic_ids
 from kafka_unclean_recovery.shown import shell_join
 from kafka_unclean_recovery.shutdown import Interrupted
 from kafka_unclean_recovery.survey import budgets
@@ -319,10 +313,7 @@ async def _find(session: Session, chosen: Chosen) -> Aftercare:
             " name a journal of this cluster, or leave it out"
         )
     if chosen.disks is not None:
-        try:
-            check_cluster(chosen.disks, found.cluster_id)
-        except InputError as error:
-            raise usage(str(error)) from None
+        check_cluster(chosen.disks, found.cluster_id)
     cluster, _ = await session.reader.cluster()
     source = ChosenSource(session.nodes, session.wishes)
     deadline = budgets.AFTERCARE.deadline()

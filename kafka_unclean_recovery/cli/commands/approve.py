@@ -11,7 +11,6 @@ from typing import Annotated
 import typer
 
 from kafka_unclean_recovery.cli.command import Command
-from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, Exit, usage
 from kafka_unclean_recovery.cli.terminal.consenting import typed
 from kafka_unclean_recovery.cli.terminal.console import (
     Console,
@@ -25,7 +24,7 @@ from kafka_unclean_recovery.cli.terms import user_name
 from kafka_unclean_recovery.documents.approval import Approval, approval_json
 from kafka_unclean_recovery.documents.plan import read_plan
 from kafka_unclean_recovery.documents.quorum import QuorumPlanJson, is_quorum_plan, read_quorum_plan
-from kafka_unclean_recovery.errors import InputError
+from kafka_unclean_recovery.errors import NOT_ALL, OK, Exit, usage
 from kafka_unclean_recovery.recovery.consent import render_consent
 from kafka_unclean_recovery.shown import shown_lines
 from kafka_unclean_recovery.wording import one_line
@@ -76,12 +75,9 @@ def approve(console: Console, options: Options) -> int:
 def _read(path: Path) -> _Approvable:
     """Read the plan and check that it can be approved. Raises Exit(2)."""
     text = read_input(path, "PLAN")
-    try:
-        if is_quorum_plan(text, str(path)):
-            return _of_quorum(read_quorum_plan(text, str(path)))
-        planned = read_plan(text, str(path))
-    except InputError as error:
-        raise usage(str(error)) from None
+    if is_quorum_plan(text, str(path)):
+        return _of_quorum(read_quorum_plan(text, str(path)))
+    planned = read_plan(text, str(path))
     plans = list(planned.partitions.values())
     to_elect = sum(1 for plan in plans if plan.designated_leader is not None)
     if not to_elect:

@@ -22,7 +22,6 @@ from kafka_unclean_recovery.before_start.start_table import render_before_start
 from kafka_unclean_recovery.cli import metrics_file
 from kafka_unclean_recovery.cli.command import Command
 from kafka_unclean_recovery.cli.disk_sources import Sources, read_sources
-from kafka_unclean_recovery.cli.exits import CANNOT_TELL, NOT_ALL, OK, Exit, usage
 from kafka_unclean_recovery.cli.flags import (
     CommandConfig,
     Format,
@@ -38,7 +37,7 @@ from kafka_unclean_recovery.cli.session import Session, check_connection, run
 from kafka_unclean_recovery.cli.terminal.console import Console, check_output, write_new
 from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
 from kafka_unclean_recovery.cli.terminal.scan_watch import ScanWatch
-from kafka_unclean_recovery.errors import InputError
+from kafka_unclean_recovery.errors import CANNOT_TELL, NOT_ALL, OK, Exit, usage
 from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
 from kafka_unclean_recovery.model import Cluster, ReplicaInfo
 from kafka_unclean_recovery.shown import shell_join
@@ -113,10 +112,7 @@ def foretell(console: Console, options: Options) -> int:
     server = options.bootstrap_server
     if server is None:
         assert others is not None
-        try:
-            found = from_disks(disk, others)
-        except InputError as error:
-            raise usage(str(error)) from None
+        found = from_disks(disk, others)
         return _tell(console, options, outputs, found)
 
     async def ask(session: Session) -> int:
@@ -160,11 +156,8 @@ def _disk(console: Console, directories: Sequence[Path], chosen: Selection) -> O
     watch = ScanWatch(console, "nothing is done")
     locations = [LocalLocation(path) for path in directories]
     workers = min(_MOST_WORKERS, os.cpu_count() or 1)
-    try:
-        with watch.signals():
-            disk = read_own_disk(locations, chosen.includes, workers, watch)
-    except InputError as error:
-        raise usage(str(error)) from None
+    with watch.signals():
+        disk = read_own_disk(locations, chosen.includes, workers, watch)
     if watch.exit_code is not None:
         raise Exit(watch.exit_code, "interrupted while log directories were read; nothing was done")
     return disk

@@ -13,7 +13,6 @@ import typer
 
 from kafka_unclean_recovery.cli import metrics_file
 from kafka_unclean_recovery.cli.command import Command
-from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, usage
 from kafka_unclean_recovery.cli.flags import (
     BootstrapServer,
     CommandConfig,
@@ -37,6 +36,7 @@ from kafka_unclean_recovery.doctor.diagnosis import (
 )
 from kafka_unclean_recovery.doctor.examine import Patient, examine
 from kafka_unclean_recovery.doctor.facts import Room, Space
+from kafka_unclean_recovery.errors import NOT_ALL, OK, usage
 from kafka_unclean_recovery.files.state_directory import (
     state_directory,
     unfinished_journals,

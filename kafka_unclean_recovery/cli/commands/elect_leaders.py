@@ -13,7 +13,6 @@ import typer
 
 from kafka_unclean_recovery.cli import metrics_file
 from kafka_unclean_recovery.cli.command import Command
-from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, Exit, usage
 from kafka_unclean_recovery.cli.flags import (
     AcceptLoss,
     BootstrapServer,
@@ -59,7 +58,7 @@ from kafka_unclean_recovery.documents.manual_recovery import (
 from kafka_unclean_recovery.documents.printed import AnswerJson, ElectionsJson
 from kafka_unclean_recovery.documents.reading.codec import json_line
 from kafka_unclean_recovery.documents.reading.json_text import Place
-from kafka_unclean_recovery.errors import InputError
+from kafka_unclean_recovery.errors import NOT_ALL, OK, Exit, usage
 from kafka_unclean_recovery.files.journal import Journal
 from kafka_unclean_recovery.kafka_names import Errors
 from kafka_unclean_recovery.mechanisms import ElectionMethod, Transport, Wishes
@@ -207,21 +206,15 @@ def _chosen(options: Options) -> Leaders | None:
         return None
     if options.topic is None or options.partition is None:
         raise usage("--topic and --partition go together")
-    try:
-        check_topic(options.topic, Place("--topic"))
-    except InputError as error:
-        raise usage(str(error)) from None
+    check_topic(options.topic, Place("--topic"))
     return {TopicPartition(options.topic, options.partition): None}
 
 
 def _read_file(path: Path, election_type: str) -> Leaders:
     text = read_input(path, "--path-to-json-file")
-    try:
-        if election_type != "designated":
-            return dict.fromkeys(sorted(parse_undesignated(text, str(path))))
-        leaders = dict(sorted(parse_elections(text, str(path))))
-    except InputError as error:
-        raise usage(str(error)) from None
+    if election_type != "designated":
+        return dict.fromkeys(sorted(parse_undesignated(text, str(path))))
+    leaders = dict(sorted(parse_elections(text, str(path))))
     nobody = next((tp for tp, leader in leaders.items() if leader is None), None)
     if nobody is not None:
         raise usage(f"{path}: {nobody} has no designatedLeader; a designated election needs one")

@@ -12,7 +12,6 @@ from typing import Annotated
 import typer
 
 from kafka_unclean_recovery.cli.command import Command
-from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, USAGE, usage
 from kafka_unclean_recovery.cli.flags import Format, OutputFormat
 from kafka_unclean_recovery.cli.terminal.console import Console
 from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
@@ -25,6 +24,7 @@ from kafka_unclean_recovery.emulator.control.commands import (
 from kafka_unclean_recovery.emulator.control.commands import Command as Scenario
 from kafka_unclean_recovery.emulator.control.control_socket import ask
 from kafka_unclean_recovery.emulator.disks.data_dir_claim import socket_of
+from kafka_unclean_recovery.errors import NOT_ALL, OK, USAGE, usage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kafka_unclean_recovery.cli.commands.emulator import Options
-from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, USAGE, Exit, usage
 from kafka_unclean_recovery.cli.terminal.console import Console, read_input
 from kafka_unclean_recovery.emulator.cluster import Cluster
 from kafka_unclean_recovery.emulator.control.commands import (
@@ -27,6 +26,7 @@ from kafka_unclean_recovery.emulator.control.executing import execute, run
 from kafka_unclean_recovery.emulator.disks.data_dir_claim import claimed, tell_socket
 from kafka_unclean_recovery.emulator.emulation import Settings
 from kafka_unclean_recovery.emulator.options import Options as ClusterOptions
+from kafka_unclean_recovery.errors import NOT_ALL, OK, USAGE, Exit, usage
 from kafka_unclean_recovery.shown import shown_lines
 from kafka_unclean_recovery.signals import StopRequest, taken
 

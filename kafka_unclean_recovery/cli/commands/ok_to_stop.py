@@ -12,7 +12,6 @@ import typer
 
 from kafka_unclean_recovery.cli import metrics_file
 from kafka_unclean_recovery.cli.command import Command
-from kafka_unclean_recovery.cli.exits import CANNOT_TELL, NOT_ALL, OK, usage
 from kafka_unclean_recovery.cli.flags import CommandConfig, Format, MetricsFile, OutputFormat
 from kafka_unclean_recovery.cli.selection import broker_ids
 from kafka_unclean_recovery.cli.session import Session, run
@@ -30,7 +29,7 @@ from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.documents.observation import ObservationJson, read_observation
 from kafka_unclean_recovery.documents.ok_to_stop import BackAfterStopJson, OkToStopJson
 from kafka_unclean_recovery.documents.reading.codec import json_line
-from kafka_unclean_recovery.errors import InputError
+from kafka_unclean_recovery.errors import CANNOT_TELL, NOT_ALL, OK, usage
 from kafka_unclean_recovery.ok_to_stop.answer import Question, answer, back, largest_set
 from kafka_unclean_recovery.ok_to_stop.looking import Look
 from kafka_unclean_recovery.ok_to_stop.text import answer_metrics, render_answer, render_back
@@ -141,10 +140,7 @@ def may_stop(console: Console, options: Options) -> int:
     """Run the command and return its exit code. Raises Exit."""
     asked = _checked(options)
     if options.what_if is not None:
-        try:
-            seen = read_observation(read_input(options.what_if, "--what-if"), str(options.what_if))
-        except InputError as error:
-            raise usage(str(error)) from None
+        seen = read_observation(read_input(options.what_if, "--what-if"), str(options.what_if))
         return _told(console, options, _found(options, asked, seen))
     assert options.bootstrap_server is not None
     return run(

@@ -10,7 +10,6 @@ from pathlib import Path
 from kafka_unclean_recovery.cli import metrics_file
 from kafka_unclean_recovery.cli.command import Command
 from kafka_unclean_recovery.cli.disk_sources import Sources, read_sources
-from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, usage
 from kafka_unclean_recovery.cli.flags import (
     DesignatedLeadersFile,
     ExcludeBrokers,
@@ -26,11 +25,10 @@ from kafka_unclean_recovery.cli.flags import (
 )
 from kafka_unclean_recovery.cli.plan_outputs import PlanOutputs, next_command
 from kafka_unclean_recovery.cli.selection import Selection, broker_ids, selection
-from kafka_unclean_recovery.cli.terminal.console import (
-    Console,
-)
+from kafka_unclean_recovery.cli.terminal.console import Console
 from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
 from kafka_unclean_recovery.cli.terminal.output import count_and_first
+from kafka_unclean_recovery.errors import NOT_ALL, OK, usage
 from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.model import (
     Cluster,

@@ -8,35 +8,22 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kafka_unclean_recovery.cli.command import Command
-from kafka_unclean_recovery.cli.commands.quorum import (
-    Directories,
-    RunningBrokers,
-    Scans,
-)
+from kafka_unclean_recovery.cli.commands.quorum import Directories, RunningBrokers, Scans
 from kafka_unclean_recovery.cli.disk_sources import read_info
-from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, UNREACHABLE, Exit, usage
 from kafka_unclean_recovery.cli.flags import CommandConfig, Format, OutputFormat
 from kafka_unclean_recovery.cli.selection import Selection
 from kafka_unclean_recovery.cli.session import client_config
-from kafka_unclean_recovery.cli.terminal.console import (
-    Console,
-    Pulse,
-    clocked,
-)
+from kafka_unclean_recovery.cli.terminal.console import Console, Pulse, clocked
 from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
-from kafka_unclean_recovery.cluster.config.client_config import ClientConfig
-from kafka_unclean_recovery.cluster.wire.bootstrap import Address, parse_bootstrap
-from kafka_unclean_recovery.cluster.wire.errors import ConfigError
+from kafka_unclean_recovery.cluster.wire.bootstrap import parse_bootstrap
 from kafka_unclean_recovery.documents.quorum import QuorumInspectJson
 from kafka_unclean_recovery.documents.reading.codec import json_line
+from kafka_unclean_recovery.errors import NOT_ALL, OK, UNREACHABLE, Exit, usage
 from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
 from kafka_unclean_recovery.log_dir.metadata.parting import Relation
 from kafka_unclean_recovery.metadata_quorum.compared_copies import Copies, compared_copies
 from kafka_unclean_recovery.metadata_quorum.data_signs import Signs, joined, signs_of, signs_of_scan
-from kafka_unclean_recovery.metadata_quorum.document import (
-    inspect_json,
-    render_inspect,
-)
+from kafka_unclean_recovery.metadata_quorum.document import inspect_json, render_inspect
 from kafka_unclean_recovery.metadata_quorum.live import Live, ahead_of, ask_brokers
 from kafka_unclean_recovery.survey import budgets
 
@@ -95,26 +82,12 @@ def signs_told(
     signs = joined([disks, *(signs_of_scan(info, found.image) for info in scans)])
     if servers is None:
         return signs, None
-    addresses, config = addresses_of(servers), config_of(command_config)
+    addresses, config = parse_bootstrap(servers), client_config(command_config)
     live = asyncio.run(ask_brokers(addresses, config, budgets.LOST_QUORUM.deadline()))
     if live.problem is not None:
         raise Exit(UNREACHABLE, f"--bootstrap-server: {live.problem}; leave it out if none runs")
     ahead = (*signs.ahead, *ahead_of(live, found.image))
     return replace(signs, ahead=ahead, problems=(*signs.problems, *live.untold)), live
-
-
-def config_of(path: Path | None) -> ClientConfig:
-    try:
-        return client_config(path)
-    except ConfigError as error:
-        raise usage(str(error)) from None
-
-
-def addresses_of(text: str) -> tuple[Address, ...]:
-    try:
-        return parse_bootstrap(text)
-    except ConfigError as error:
-        raise usage(str(error)) from None
 
 
 COMMAND = Command(Options, inspect, "kafka-unclean-recovery quorum inspect")

@@ -14,21 +14,11 @@ from typing import Annotated
 import typer
 
 from kafka_unclean_recovery.cli.command import Command
-from kafka_unclean_recovery.cli.commands.quorum import (
-    Directories,
-    RunningBrokers,
-    Scans,
-)
-from kafka_unclean_recovery.cli.commands.quorum_inspect import (
-    addresses_of,
-    config_of,
-    locations,
-    shown,
-    signs_told,
-)
-from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, Exit, usage
+from kafka_unclean_recovery.cli.commands.quorum import Directories, RunningBrokers, Scans
+from kafka_unclean_recovery.cli.commands.quorum_inspect import locations, shown, signs_told
 from kafka_unclean_recovery.cli.flags import CommandConfig, Format, OutputFormat
 from kafka_unclean_recovery.cli.selection import broker_ids
+from kafka_unclean_recovery.cli.session import client_config
 from kafka_unclean_recovery.cli.terminal.console import (
     Console,
     Pulse,
@@ -38,9 +28,11 @@ from kafka_unclean_recovery.cli.terminal.console import (
 )
 from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
 from kafka_unclean_recovery.cluster.config.client_config import ClientConfig
+from kafka_unclean_recovery.cluster.wire.bootstrap import parse_bootstrap
 from kafka_unclean_recovery.cluster.wire.dial import address_text
 from kafka_unclean_recovery.cluster.wire.knocking import Knocked, knock
 from kafka_unclean_recovery.documents.quorum import QuorumPlanJson
+from kafka_unclean_recovery.errors import NOT_ALL, OK, Exit, usage
 from kafka_unclean_recovery.log_dir.small_files.properties_files import kafka_uuid
 from kafka_unclean_recovery.log_dir.tree import Unreadable
 from kafka_unclean_recovery.metadata_quorum.compared_copies import Copies, compared_copies
@@ -208,7 +200,7 @@ def _voter(text: str, flag: str, listener: str) -> Voter:
     id_, _, address = text.partition("@")
     if not address or not id_.isdecimal() or "," in address:
         raise usage(f"{flag} {text}: write ID@HOST:PORT, as controller.quorum.voters does")
-    ((host, port),) = addresses_of(address)
+    ((host, port),) = parse_bootstrap(address)
     (number,) = broker_ids(id_, flag)
     return Voter(number, None, (Listener(listener, host, port),))
 
@@ -234,9 +226,9 @@ async def _heard(found: Copies, wishes: Wishes, live: Live | None, options: Opti
     """Knock where lost controllers listened, and where the new one is to listen; ask the brokers
     that were named, and those that the best copy knows, whether a controller leads; and see
     whether a copy grows."""
-    config = config_of(options.command_config)
+    config = client_config(options.command_config)
     lost = [voter for voter in voters_before(found, wishes) if voter.id in wishes.lost]
-    named = addresses_of(options.bootstrap_server) if options.bootstrap_server else ()
+    named = parse_bootstrap(options.bootstrap_server) if options.bootstrap_server else ()
     listed = () if live is None else live.addresses.items()
     brokers = (
         *(Running(address) for address in named),

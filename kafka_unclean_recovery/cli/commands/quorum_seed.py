@@ -11,11 +11,7 @@ import typer
 
 from kafka_unclean_recovery import __version__
 from kafka_unclean_recovery.cli.command import Command
-from kafka_unclean_recovery.cli.commands.quorum import (
-    PLAN_FILE,
-    RequireApproval,
-)
-from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, Exit, usage
+from kafka_unclean_recovery.cli.commands.quorum import PLAN_FILE, RequireApproval
 from kafka_unclean_recovery.cli.flags import JournalFile
 from kafka_unclean_recovery.cli.session import own_state_directory
 from kafka_unclean_recovery.cli.terminal.consenting import typed
@@ -30,7 +26,7 @@ from kafka_unclean_recovery.cli.terminal.scan_watch import Signals
 from kafka_unclean_recovery.cli.terms import approval_of
 from kafka_unclean_recovery.documents.journal_lines import JournalError
 from kafka_unclean_recovery.documents.quorum import QuorumPlanJson, read_quorum_plan
-from kafka_unclean_recovery.errors import InputError
+from kafka_unclean_recovery.errors import NOT_ALL, OK, Exit, usage
 from kafka_unclean_recovery.files.journal import Journal
 from kafka_unclean_recovery.files.state_directory import new_path
 from kafka_unclean_recovery.metadata_quorum.seed import SeedRefused, check_plan, write_seed
@@ -63,7 +59,8 @@ def seed(console: Console, options: Options) -> int:
     """Run the command and return its exit code. Raises Exit."""
     check_new_directory(options.output_dir, "--output-dir")
     planned = read_plan(options.plan)
-    _check_approval(planned, options.require_approval)
+    if options.require_approval is not None:
+        approval_of(options.require_approval, planned.digest, planned.cluster_id)
     signals = Signals(
         console, "stopping: what was written is removed", "stopped at once; a .partial may be left"
     )
@@ -133,15 +130,6 @@ def _noted(planned: QuorumPlanJson) -> dict[str, object]:
     }
 
 
-def _check_approval(planned: QuorumPlanJson, approval: Path | None) -> None:
-    """Raise Exit(2) where another user's approval is asked for and is not there."""
-    try:
-        if approval is not None:
-            approval_of(approval, planned.digest, planned.cluster_id)
-    except InputError as error:
-        raise usage(str(error)) from None
-
-
 async def _consent(console: Console, planned: QuorumPlanJson, yes: bool) -> None:
     """Have the epoch typed on a terminal. Raises Exit."""
     if yes:
@@ -157,11 +145,8 @@ async def _consent(console: Console, planned: QuorumPlanJson, yes: bool) -> None
 
 
 def read_plan(path: Path) -> QuorumPlanJson:
-    try:
-        planned = read_quorum_plan(read_input(path, "--plan"), f"--plan {path}")
-        check_plan(planned, f"--plan {path}")
-    except InputError as error:
-        raise usage(str(error)) from None
+    planned = read_quorum_plan(read_input(path, "--plan"), f"--plan {path}")
+    check_plan(planned, f"--plan {path}")
     return planned
 
 

@@ -11,22 +11,20 @@ from typing import Annotated
 import typer
 
 from kafka_unclean_recovery.cli.command import Command
-from kafka_unclean_recovery.cli.commands.quorum import (
-    PLAN_FILE,
-    RunningBrokers,
-)
-from kafka_unclean_recovery.cli.commands.quorum_inspect import addresses_of, config_of, locations
+from kafka_unclean_recovery.cli.commands.quorum import PLAN_FILE, RunningBrokers
+from kafka_unclean_recovery.cli.commands.quorum_inspect import locations
 from kafka_unclean_recovery.cli.commands.quorum_seed import read_plan
-from kafka_unclean_recovery.cli.exits import NOT_ALL, OK
 from kafka_unclean_recovery.cli.flags import CommandConfig, Format, OutputFormat
+from kafka_unclean_recovery.cli.session import client_config
 from kafka_unclean_recovery.cli.terminal.console import Console, Pulse, clocked
 from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
 from kafka_unclean_recovery.cluster.config.client_config import ClientConfig
 from kafka_unclean_recovery.cluster.requests.quorum_state import Quorum
-from kafka_unclean_recovery.cluster.wire.bootstrap import Address
+from kafka_unclean_recovery.cluster.wire.bootstrap import Address, parse_bootstrap
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.documents.quorum import QuorumPlanJson
 from kafka_unclean_recovery.documents.reading.codec import json_line
+from kafka_unclean_recovery.errors import NOT_ALL, OK
 from kafka_unclean_recovery.metadata_quorum.document import render_verify
 from kafka_unclean_recovery.metadata_quorum.live import Live, ask_brokers, ask_controller
 from kafka_unclean_recovery.metadata_quorum.proof import verdict
@@ -91,10 +89,12 @@ def verify(console: Console, options: Options) -> int:
     planned = read_plan(options.plan)
     servers = options.bootstrap_server
     brokers = _Asked(
-        () if servers is None else addresses_of(servers), config_of(options.command_config)
+        () if servers is None else parse_bootstrap(servers), client_config(options.command_config)
     )
     of_controllers = options.controller_command_config or options.command_config
-    controllers = _Asked(addresses_of(options.bootstrap_controller), config_of(of_controllers))
+    controllers = _Asked(
+        parse_bootstrap(options.bootstrap_controller), client_config(of_controllers)
+    )
     deadline = Deadline.after(options.timeout_ms / 1000)
     progress = clocked(Pulse(console))
     quorum, live = asyncio.run(_waited(planned, controllers, brokers, deadline, progress))

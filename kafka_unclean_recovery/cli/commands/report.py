@@ -10,11 +10,10 @@ from typing import Annotated
 import typer
 
 from kafka_unclean_recovery.cli.command import Command
-from kafka_unclean_recovery.cli.exits import OK, usage
 from kafka_unclean_recovery.cli.flags import ReportFormat
 from kafka_unclean_recovery.cli.terminal.console import Console, check_output, read_input, write_new
 from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
-from kafka_unclean_recovery.errors import InputError
+from kafka_unclean_recovery.errors import OK, usage
 from kafka_unclean_recovery.post_mortem.document import render_json
 from kafka_unclean_recovery.post_mortem.markdown import render_markdown
 from kafka_unclean_recovery.post_mortem.page import render_page
@@ -64,7 +63,7 @@ def write_report(console: Console, options: Options) -> int:
     """Run the command and return its exit code. Raises Exit."""
     render = _renderer(options)
     check_output(options.output, "--output")
-    told = _read(options.journal)
+    told = read_post_mortem(read_input(options.journal, "JOURNAL", torn=True), str(options.journal))
     text = render(told)
     if options.output is None:
         console.artefact(text)
@@ -87,14 +86,6 @@ def _renderer(options: Options) -> Callable[[PostMortem], str]:
     if len(formats) > 1:
         raise usage("--markdown, --html and --json exclude each other: write one after the other")
     return _RENDER[next(iter(formats), ReportFormat.MARKDOWN)]
-
-
-def _read(path: Path) -> PostMortem:
-    """Read the journal. Raises Exit(2)."""
-    try:
-        return read_post_mortem(read_input(path, "JOURNAL", torn=True), str(path))
-    except InputError as error:
-        raise usage(str(error)) from None
 
 
 COMMAND = Command(Options, write_report)

@@ -15,7 +15,6 @@ import typer
 
 from kafka_unclean_recovery.cli.command import Command
 from kafka_unclean_recovery.cli.commands.salvage_replay import connected_client
-from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, UNREACHABLE, Exit, usage
 from kafka_unclean_recovery.cli.flags import BootstrapServer, CommandConfig, Format, OutputFormat
 from kafka_unclean_recovery.cli.terminal.console import Console, ask, is_terminal
 from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
@@ -23,12 +22,8 @@ from kafka_unclean_recovery.cli.terminal.output import count_and_first
 from kafka_unclean_recovery.cli.terminal.scan_watch import Signals
 from kafka_unclean_recovery.cluster.requests.describe import RequestFailed
 from kafka_unclean_recovery.cluster.wire.bootstrap import parse_bootstrap
-from kafka_unclean_recovery.cluster.wire.errors import (
-    ConfigError,
-    ConnectionFailed,
-    NoBrokerReachable,
-)
-from kafka_unclean_recovery.errors import InputError
+from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed, NoBrokerReachable
+from kafka_unclean_recovery.errors import NOT_ALL, OK, UNREACHABLE, Exit, usage
 from kafka_unclean_recovery.kafka_names import CONSUMER_OFFSETS
 from kafka_unclean_recovery.model import TopicPartition
 from kafka_unclean_recovery.salvage.offsets.commits import SavedCommit, newest_commits
@@ -106,8 +101,6 @@ def bring_back_offsets(console: Console, options: Options) -> int:
     """Run the command and return its exit code. Raises Exit."""
     try:
         return _run(console, options)
-    except (InputError, ConfigError) as error:
-        raise usage(str(error)) from None
     except (NoBrokerReachable, ConnectionFailed, NotReached, RequestFailed) as error:
         raise Exit(UNREACHABLE, str(error)) from None
     except ProducingFailed as error:

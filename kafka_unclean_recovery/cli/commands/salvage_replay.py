@@ -13,7 +13,6 @@ from typing import Annotated
 import typer
 
 from kafka_unclean_recovery.cli.command import Command
-from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, UNREACHABLE, Exit, usage
 from kafka_unclean_recovery.cli.flags import (
     BootstrapServer,
     CommandConfig,
@@ -29,13 +28,9 @@ from kafka_unclean_recovery.cli.terminal.output import count_and_first
 from kafka_unclean_recovery.cli.terminal.scan_watch import Signals
 from kafka_unclean_recovery.cluster.config.client_config import ClientConfig
 from kafka_unclean_recovery.cluster.wire.bootstrap import Address, connect_any, parse_bootstrap
-from kafka_unclean_recovery.cluster.wire.errors import (
-    ConfigError,
-    ConnectionFailed,
-    NoBrokerReachable,
-)
+from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed, NoBrokerReachable
 from kafka_unclean_recovery.deadline import Deadline
-from kafka_unclean_recovery.errors import InputError
+from kafka_unclean_recovery.errors import NOT_ALL, OK, UNREACHABLE, Exit, usage
 from kafka_unclean_recovery.kafka_names import INTERNAL_TOPICS
 from kafka_unclean_recovery.salvage.replay.checkpoint import open_checkpoint, read_checkpoint
 from kafka_unclean_recovery.salvage.replay.client_settings import load_settings
@@ -100,8 +95,6 @@ def produce(console: Console, options: Options) -> int:
     """Run the command and return its exit code. Raises Exit."""
     try:
         return _run(console, options)
-    except (InputError, ConfigError) as error:
-        raise usage(str(error)) from None
     except (NoBrokerReachable, ConnectionFailed, NotReached) as error:
         raise Exit(UNREACHABLE, str(error)) from None
     except (ProducingFailed, OSError) as error:

@@ -8,18 +8,13 @@ from pathlib import Path
 
 from kafka_unclean_recovery.cli.commands.salvage import Options
 from kafka_unclean_recovery.cli.disk_sources import read_info
-from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, Exit, usage
 from kafka_unclean_recovery.cli.selection import Selection, selection
-from kafka_unclean_recovery.cli.terminal.console import (
-    Console,
-    check_new_directory,
-    read_input,
-)
+from kafka_unclean_recovery.cli.terminal.console import Console, check_new_directory, read_input
 from kafka_unclean_recovery.cli.terminal.log_format import context_of_command
 from kafka_unclean_recovery.cli.terminal.output import count_and_first
 from kafka_unclean_recovery.cli.terminal.scan_watch import ScanWatch
 from kafka_unclean_recovery.documents.manual_recovery import parse_elections
-from kafka_unclean_recovery.errors import InputError
+from kafka_unclean_recovery.errors import NOT_ALL, OK, Exit, usage
 from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
 from kafka_unclean_recovery.log_dir.watching import Stopped
 from kafka_unclean_recovery.planning.merged_scans import merge_infos
@@ -74,13 +69,10 @@ def parquet_records(instead: str = "") -> OpenRecords:
 
 def read_leaders(plan: Path, manual_recovery_file: Path | None) -> DesignatedLeaders:
     """Read the designated leaders from both files. Raises Exit(2)."""
-    try:
-        path = manual_recovery_file
-        text = None if path is None else read_input(path, "--manual-recovery-file")
-        chosen = () if text is None else parse_elections(text, str(path))
-        return designated_leaders(read_input(plan, "--plan"), str(plan), chosen)
-    except InputError as error:
-        raise usage(str(error)) from None
+    path = manual_recovery_file
+    text = None if path is None else read_input(path, "--manual-recovery-file")
+    chosen = () if text is None else parse_elections(text, str(path))
+    return designated_leaders(read_input(plan, "--plan"), str(plan), chosen)
 
 
 def _salvage(
@@ -104,8 +96,6 @@ def _salvage(
             manifest = Manifest(leaders.cluster_id, now, sorted(rows, key=order), problems)
             write_manifest(building, [manifest_json(manifest)])
             return manifest
-    except InputError as error:
-        raise usage(str(error)) from None
     except OSError as error:
         why = error.strerror or str(error)
         raise Exit(NOT_ALL, f"--output {options.output}: {why}; {_incomplete(options)}") from None

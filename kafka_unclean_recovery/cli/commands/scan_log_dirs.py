@@ -12,7 +12,6 @@ import typer
 from kafka_unclean_recovery.cli import metrics_file
 from kafka_unclean_recovery.cli.command import Command
 from kafka_unclean_recovery.cli.disk_sources import scan_directories
-from kafka_unclean_recovery.cli.exits import NOT_ALL, OK
 from kafka_unclean_recovery.cli.flags import (
     Format,
     HowMuch,
@@ -22,15 +21,12 @@ from kafka_unclean_recovery.cli.flags import (
     Topics,
 )
 from kafka_unclean_recovery.cli.selection import Selection, selection
-from kafka_unclean_recovery.cli.terminal.console import (
-    Console,
-    check_output,
-    write_new,
-)
+from kafka_unclean_recovery.cli.terminal.console import Console, check_output, write_new
 from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
 from kafka_unclean_recovery.cli.terminal.output import count_and_first, scan_complaints
 from kafka_unclean_recovery.cli.terminal.scan_watch import ScanWatch
 from kafka_unclean_recovery.documents.replica_info import replica_info_json
+from kafka_unclean_recovery.errors import NOT_ALL, OK
 from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.model import ReplicaInfo
 from kafka_unclean_recovery.report.run_metrics import scan_metrics

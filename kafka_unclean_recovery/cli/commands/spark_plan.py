@@ -13,7 +13,6 @@ import typer
 
 from kafka_unclean_recovery.cli.command import Command
 from kafka_unclean_recovery.cli.commands.plan import LEFTOVERS, UNPLANNED, refuse_strangers
-from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, Exit, usage
 from kafka_unclean_recovery.cli.flags import (
     Conf,
     DesignatedLeadersFile,
@@ -33,7 +32,7 @@ from kafka_unclean_recovery.cli.terminal.output import count_and_first, counted
 from kafka_unclean_recovery.documents.manual_recovery import STOCK_SCRIPT_WARNING
 from kafka_unclean_recovery.documents.plan import plan_chunks
 from kafka_unclean_recovery.documents.writing import partitions_by_chunk
-from kafka_unclean_recovery.errors import InputError
+from kafka_unclean_recovery.errors import NOT_ALL, OK, Exit, usage
 from kafka_unclean_recovery.log_dir.watching import Stopped
 from kafka_unclean_recovery.model import ReplicaInfo
 from kafka_unclean_recovery.report.loss_by_topic import (
@@ -142,10 +141,7 @@ def _read(options: Options) -> Scans:
     absolute = [directory.absolute() for directory in options.summaries]
     if twice := next((d for d in absolute if absolute.count(d) > 1), None):
         raise usage(f"--summaries {twice}: is given twice; give it once")
-    try:
-        return read_scans(options.summaries)
-    except InputError as error:
-        raise usage(str(error)) from None
+    return read_scans(options.summaries)
 
 
 def _check_cluster_id(options: Options, merged: ReplicaInfo) -> None:

@@ -13,7 +13,6 @@ import typer
 
 from kafka_unclean_recovery.cli.command import Command
 from kafka_unclean_recovery.cli.commands.salvage_work import read_leaders
-from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, Exit, usage
 from kafka_unclean_recovery.cli.flags import (
     PLAN,
     Conf,
@@ -41,7 +40,7 @@ from kafka_unclean_recovery.cli.terminal.output import count_and_first, counted
 from kafka_unclean_recovery.cli.terminal.scan_watch import size_text
 from kafka_unclean_recovery.documents.printed import SparkSalvageJson
 from kafka_unclean_recovery.documents.reading.codec import json_line
-from kafka_unclean_recovery.errors import InputError
+from kafka_unclean_recovery.errors import NOT_ALL, OK, Exit, InputError, usage
 from kafka_unclean_recovery.log_dir.watching import Stopped
 from kafka_unclean_recovery.salvage.designated import DesignatedLeaders
 
@@ -91,8 +90,6 @@ def salvage(console: Console, options: Options) -> int:
 
     try:
         totals = _run(options, leaders, watch)
-    except InputError as error:
-        raise usage(str(error)) from None
     except OSError as error:
         why = error.strerror or str(error)
         raise Exit(NOT_ALL, f"--output {options.output}: {why}; {_incomplete(options)}") from None

@@ -11,7 +11,6 @@ import typer
 
 from kafka_unclean_recovery import __version__
 from kafka_unclean_recovery.cli.command import Command
-from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, Exit, usage
 from kafka_unclean_recovery.cli.flags import (
     Conf,
     Format,
@@ -38,7 +37,7 @@ from kafka_unclean_recovery.cli.terminal.console import (
 from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
 from kafka_unclean_recovery.cli.terminal.output import SHORT, count_and_first, counted
 from kafka_unclean_recovery.cli.terminal.scan_watch import size_text
-from kafka_unclean_recovery.errors import InputError
+from kafka_unclean_recovery.errors import NOT_ALL, OK, Exit, usage
 from kafka_unclean_recovery.log_dir.watching import Stopped
 from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.wording import count_text
@@ -113,8 +112,6 @@ def scan(console: Console, options: Options) -> int:
     try:
         with session_for(options.master, options.conf or (), watch) as spark:
             scanned = scan(spark, asked, Home(home), watch)
-    except InputError as error:
-        raise usage(str(error)) from None
     except Stopped:
         raise Exit(watch.signals.exit_code or NOT_ALL, f"interrupted; {again}") from None
     except JobFailed as error:
@@ -140,30 +137,27 @@ def _asked(options: Options, chosen: Selection) -> Asked:
     from kafka_unclean_recovery.spark.scan.roots_table import roots_of
 
     roots = list(options.roots or ())
-    try:
-        if options.roots_table is not None:
-            flag = "--roots-table"
-            data = read_bytes(options.roots_table, flag)
-            found = roots_of(data, f"{flag} {options.roots_table}")
-            if not found:
-                raise usage(f"{flag} {options.roots_table}: no row; write a root in each")
-            roots += found
-        if not roots:
-            raise usage("no ROOT: name log directories or their parents, or a --roots-table")
-        store = store_options(options.store_endpoint, options.store_region)
-        addresses = (address_of(location_of(root, store)) for root in roots)
-        return Asked(
-            roots=tuple(dict.fromkeys(addresses)),
-            mode=options.mode,
-            topics=None if chosen.topics is None else chosen.topics.pattern,
-            partitions=None
-            if chosen.partitions is None
-            else tuple(sorted((p.topic, p.partition) for p in chosen.partitions)),
-            store=tuple(store.items()),
-            version=__version__,
-        )
-    except InputError as error:
-        raise usage(str(error)) from None
+    if options.roots_table is not None:
+        flag = "--roots-table"
+        data = read_bytes(options.roots_table, flag)
+        found = roots_of(data, f"{flag} {options.roots_table}")
+        if not found:
+            raise usage(f"{flag} {options.roots_table}: no row; write a root in each")
+        roots += found
+    if not roots:
+        raise usage("no ROOT: name log directories or their parents, or a --roots-table")
+    store = store_options(options.store_endpoint, options.store_region)
+    addresses = (address_of(location_of(root, store)) for root in roots)
+    return Asked(
+        roots=tuple(dict.fromkeys(addresses)),
+        mode=options.mode,
+        topics=None if chosen.topics is None else chosen.topics.pattern,
+        partitions=None
+        if chosen.partitions is None
+        else tuple(sorted((p.topic, p.partition) for p in chosen.partitions)),
+        store=tuple(store.items()),
+        version=__version__,
+    )
 
 
 def _check_output(home: Path) -> None:

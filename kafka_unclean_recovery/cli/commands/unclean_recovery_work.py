@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kafka_unclean_recovery.cli.commands.unclean_recovery import Options
-from kafka_unclean_recovery.cli.exits import NOT_ALL, OK, Exit, usage
 from kafka_unclean_recovery.cli.flags import ReplicaFormat
 from kafka_unclean_recovery.cli.recovery_inputs import (
     Inputs,
@@ -22,13 +21,7 @@ from kafka_unclean_recovery.cli.recovery_inputs import (
     read_inputs,
     sources_of,
 )
-from kafka_unclean_recovery.cli.session import (
-    Session,
-    finish,
-    journal_of,
-    run,
-    warn_of_unfinished,
-)
+from kafka_unclean_recovery.cli.session import Session, finish, journal_of, run, warn_of_unfinished
 from kafka_unclean_recovery.cli.start import RECOVERY
 from kafka_unclean_recovery.cli.terminal.consenting import ToSave, consent_to
 from kafka_unclean_recovery.cli.terminal.console import Console
@@ -40,15 +33,10 @@ from kafka_unclean_recovery.cli.terminal.output import (
 )
 from kafka_unclean_recovery.cli.terms import check_terms
 from kafka_unclean_recovery.documents.journal_lines import Reordered, half_done
-from kafka_unclean_recovery.errors import InputError
+from kafka_unclean_recovery.errors import NOT_ALL, OK, Exit, usage
 from kafka_unclean_recovery.files.journal import Journal
 from kafka_unclean_recovery.mechanisms import Wishes
-from kafka_unclean_recovery.model import (
-    Cluster,
-    PartitionPlan,
-    PartitionReport,
-    ReplicaInfo,
-)
+from kafka_unclean_recovery.model import Cluster, PartitionPlan, PartitionReport
 from kafka_unclean_recovery.recovery.recover import Power, Save, Unsaved, look
 from kafka_unclean_recovery.recovery.recover import recover as recover_partitions
 from kafka_unclean_recovery.recovery.views import Wanted, unknown_brokers
@@ -125,7 +113,9 @@ def resumed_json(cluster_id: str, journal: Path, done: Sequence[Reordered]) -> s
 async def _recover(session: Session, inputs: Inputs) -> int:
     cluster = await session.cluster()
     if inputs.aim.disks is not None:
-        _check_cluster(inputs.aim.disks, cluster.cluster_id)
+        from kafka_unclean_recovery.planning.merged_scans import check_cluster
+
+        check_cluster(inputs.aim.disks, cluster.cluster_id)
     check_terms(inputs.terms, cluster.cluster_id)
     await _check_awaited(session, cluster, inputs.aim.wanted)
     options = inputs.options
@@ -211,13 +201,3 @@ async def _check_awaited(session: Session, cluster: Cluster, wanted: Wanted) -> 
             f"--wait-for-brokers: there is no broker {', '.join(map(str, strangers))}: none is"
             " registered by that id, and nothing that this user may see has a replica on it"
         )
-
-
-def _check_cluster(disks: ReplicaInfo, cluster_id: str) -> None:
-    """Check that the disks belong to this cluster. Raises Exit(2)."""
-    from kafka_unclean_recovery.planning.merged_scans import check_cluster
-
-    try:
-        check_cluster(disks, cluster_id)
-    except InputError as error:
-        raise usage(str(error)) from None

@@ -12,7 +12,6 @@ import typer
 
 from kafka_unclean_recovery.cli import metrics_file
 from kafka_unclean_recovery.cli.command import Command
-from kafka_unclean_recovery.cli.exits import OK
 from kafka_unclean_recovery.cli.flags import (
     BootstrapServer,
     CommandConfig,
@@ -27,6 +26,7 @@ from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.documents.margin import MarginJson
 from kafka_unclean_recovery.documents.observation import ObservationJson
 from kafka_unclean_recovery.documents.reading.codec import json_line
+from kafka_unclean_recovery.errors import OK
 from kafka_unclean_recovery.ok_to_stop.looking import Look, QuorumState
 from kafka_unclean_recovery.ok_to_stop.margin_text import margin_metrics, render_margin
 from kafka_unclean_recovery.ok_to_stop.margins import (

@@ -14,9 +14,9 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import BinaryIO
 
-from kafka_unclean_recovery.cli.exits import usage
 from kafka_unclean_recovery.cli.terminal import standard_streams
 from kafka_unclean_recovery.cli.terminal.log_format import is_json, log_line
+from kafka_unclean_recovery.errors import usage
 from kafka_unclean_recovery.files import plain_files
 from kafka_unclean_recovery.files.private_files import private
 from kafka_unclean_recovery.shown import cut, fitting, shown

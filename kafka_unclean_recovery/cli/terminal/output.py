@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 from importlib import import_module
 
 from kafka_unclean_recovery.cli import metrics_file
-from kafka_unclean_recovery.cli.exits import NOT_ALL, OK
 from kafka_unclean_recovery.cli.flags import ReplicaFormat
 from kafka_unclean_recovery.cli.terminal.console import Console, colours_wanted
+from kafka_unclean_recovery.errors import NOT_ALL, OK
 from kafka_unclean_recovery.model import ReplicaInfo, Report
 from kafka_unclean_recovery.wording import below_high_watermark, one_line
 

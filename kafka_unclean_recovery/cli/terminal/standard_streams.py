@@ -19,7 +19,7 @@ from contextlib import suppress
 from itertools import islice
 from typing import Any, TextIO, cast
 
-from kafka_unclean_recovery.cli.exits import NOT_ALL, OK
+from kafka_unclean_recovery.errors import NOT_ALL, OK
 from kafka_unclean_recovery.shown import screened
 
 # A pipe that is ready for writing takes at least this many bytes without waiting.

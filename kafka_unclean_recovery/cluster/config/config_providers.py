@@ -15,7 +15,7 @@ from pathlib import Path
 
 from kafka_unclean_recovery.cluster.config.named_files import read_text
 from kafka_unclean_recovery.cluster.config.properties import parse_properties
-from kafka_unclean_recovery.cluster.wire.errors import ConfigError
+from kafka_unclean_recovery.errors import ConfigError
 
 PROVIDERS = "config.providers"
 _PACKAGE = "org.apache.kafka.common.config.provider."

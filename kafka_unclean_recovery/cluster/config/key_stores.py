@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from kafka_unclean_recovery.cluster.wire.errors import ConfigError
+from kafka_unclean_recovery.errors import ConfigError
 
 # A body has no five dashes: so an end that is missing is not looked for in all that follows. It is
 # not possessive, as Python before 3.11.5 does not match such a pattern.

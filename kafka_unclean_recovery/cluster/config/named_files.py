@@ -7,7 +7,7 @@ import threading
 from concurrent.futures import Future
 from pathlib import Path
 
-from kafka_unclean_recovery.cluster.wire.errors import ConfigError
+from kafka_unclean_recovery.errors import ConfigError
 
 READ_SECONDS = 10.0
 LARGEST_BYTES = 1 << 20

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from urllib.parse import SplitResult, unquote, urlsplit
 
 from kafka_unclean_recovery.cluster.config.jaas import parse_jaas
-from kafka_unclean_recovery.cluster.wire.errors import ConfigError
 from kafka_unclean_recovery.cluster.wire.oauth_tokens import (
     ClientCredentials,
     TokenFile,
@@ -19,6 +18,7 @@ from kafka_unclean_recovery.cluster.wire.oauth_tokens import (
     UnsecuredTokens,
 )
 from kafka_unclean_recovery.cluster.wire.tls import hostname_checked, tls_context
+from kafka_unclean_recovery.errors import ConfigError
 
 _HANDLER = "sasl.login.callback.handler.class"
 _URL = "sasl.oauthbearer.token.endpoint.url"

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from kafka_unclean_recovery.cluster.wire.errors import ConfigError
 from kafka_unclean_recovery.documents.reading.java_properties import (
     BadEscape,
     parse_java_properties,
 )
+from kafka_unclean_recovery.errors import ConfigError
 
 
 def parse_properties(text: str, source: str) -> dict[str, str]:

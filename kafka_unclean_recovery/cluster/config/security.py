@@ -21,8 +21,8 @@ from kafka_unclean_recovery.cluster.config.jaas import parse_jaas
 from kafka_unclean_recovery.cluster.config.named_files import read_text
 from kafka_unclean_recovery.cluster.config.oauth_settings import OAuthBearer, oauth_bearer
 from kafka_unclean_recovery.cluster.config.properties import parse_properties
-from kafka_unclean_recovery.cluster.wire.errors import ConfigError
 from kafka_unclean_recovery.cluster.wire.tls import hostname_checked, tls_context
+from kafka_unclean_recovery.errors import ConfigError
 
 PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER")

@@ -8,9 +8,10 @@ from functools import partial
 
 from kafka_unclean_recovery.cluster.config.client_config import ClientConfig
 from kafka_unclean_recovery.cluster.wire.connection import Connection
-from kafka_unclean_recovery.cluster.wire.errors import ConfigError, NoBrokerReachable
+from kafka_unclean_recovery.cluster.wire.errors import NoBrokerReachable
 from kafka_unclean_recovery.cluster.wire.race import first_success
 from kafka_unclean_recovery.deadline import Deadline
+from kafka_unclean_recovery.errors import ConfigError
 
 _PORT = re.compile(r"[0-9]{1,5}")
 

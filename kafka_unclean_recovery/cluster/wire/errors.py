@@ -1,17 +1,11 @@
-"""The errors that can occur between reading an operator's client file and getting a node's
-answer."""
+"""The errors that can occur between choosing a node and getting its answer."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from enum import StrEnum
 
-
-class ConfigError(Exception):
-    """A client file or an option can't be used.
-
-    The message names the file, the key and the fix, and never a value.
-    """
+from kafka_unclean_recovery.errors import InputError
 
 
 class FailureKind(StrEnum):
@@ -105,7 +99,7 @@ class NoControllerReachable(NoBrokerReachable):
         return f"the controller quorum answers through no broker: {self.reasons}"
 
 
-class ClustersMixed(Exception):
+class ClustersMixed(InputError):
     """The brokers that the user named for one cluster belong to two; the message names both."""
 
     def again(self) -> ClustersMixed:

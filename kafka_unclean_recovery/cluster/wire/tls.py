@@ -17,7 +17,7 @@ from kafka_unclean_recovery.cluster.config.key_stores import (
     pem_blocks,
 )
 from kafka_unclean_recovery.cluster.config.named_files import read_text
-from kafka_unclean_recovery.cluster.wire.errors import ConfigError
+from kafka_unclean_recovery.errors import ConfigError
 from kafka_unclean_recovery.shown import shell_word
 
 _CONVERT_CERTIFICATES = {

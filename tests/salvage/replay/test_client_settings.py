@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka_unclean_recovery.cluster.wire.errors import ConfigError
+from kafka_unclean_recovery.errors import ConfigError
 from kafka_unclean_recovery.salvage.replay.client_settings import Settings, load_settings
 from kafka_unclean_recovery.salvage.replay.producing import Client, ProducingFailed
 from tests.emulator.secured import Papers
