@@ -40,7 +40,12 @@ from kafka_unclean_recovery.documents.values import (
     TopicName,
     published,
 )
-from kafka_unclean_recovery.documents.writing import Json, _digest, partitions_by_chunk, plan_digest
+from kafka_unclean_recovery.documents.writing import (
+    Json,
+    digest_text,
+    partitions_by_chunk,
+    plan_digest,
+)
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.model import (
     NO_LEADER,
@@ -167,7 +172,7 @@ def plan_chunks(
             yield line
         hashed.update(b"]}")
 
-    yield from partitions_by_chunk(head, heard(), lambda: {"digest": _digest(hashed)})
+    yield from partitions_by_chunk(head, heard(), lambda: {"digest": digest_text(hashed)})
 
 
 def plan_line(plan: PartitionPlan) -> tuple[str, str]:

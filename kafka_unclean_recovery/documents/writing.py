@@ -47,8 +47,9 @@ def partitions_by_chunk(
 def plan_digest(document: Mapping[str, object]) -> str:
     """Return "sha256:" and the hex digest of `document` in canonical form without "digest"."""
     rest = {key: value for key, value in document.items() if key != "digest"}
-    return _digest(hashlib.sha256(canonical_json(rest).encode("ascii")))
+    return digest_text(hashlib.sha256(canonical_json(rest).encode("ascii")))
 
 
-def _digest(hashed: hashlib._Hash) -> str:
+def digest_text(hashed: hashlib._Hash) -> str:
+    """Return a digest as documents have it."""
     return f"sha256:{hashed.hexdigest()}"
