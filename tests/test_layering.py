@@ -6,9 +6,12 @@ import ast
 import re
 import subprocess
 import sys
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
+
+from tests.structure import imports, modules_below
 
 PACKAGE = Path(__file__).parent.parent / "kafka_unclean_recovery"
 NAME = "kafka_unclean_recovery"
@@ -158,6 +161,36 @@ def test_nothing_that_brokers_say_is_decoded_by_what_bounds_nothing() -> None:
     # kafka-python makes whatever an answer says, in any number.
     for module in (PACKAGE / "cluster").rglob("*.py"):
         assert not [n for n in _imports(module) if n.startswith("kafka.protocol")], module.name
+
+
+# Modules of fewer lines with one importer at most, and why they are not part of it.
+FEW_LINES = 60
+ON_THEIR_OWN = {
+    "__main__": "python -m",
+    "before_start/hidden": "a question of its own, and before_start/looking is long",
+    "cli/commands/*": "a command",
+    "cluster/wire/login_apis": "the layouts of messages stand apart from their use",
+    "cluster/wire/scram": "a rule of RFC 5802",
+    "emulator/apis/*": "an API",
+    "kraft_rules/features": "Kafka's FeatureControlManager",
+    "log_dir/metadata/loading/*": "a class of Kafka's that loads records",
+    "messages/*": "an API",
+    "metadata_quorum/stuck": "a rule: what keeps a voter from voting",
+    "planning/last_look": "a rule: docs/architecture.md",
+    "survey/answering": "a question to brokers",
+}
+
+
+def test_a_crumb_has_a_reason() -> None:
+    modules = modules_below(PACKAGE)
+    targets = [target for found in imports(modules).values() for target in found]
+    few = {
+        module.name.removeprefix(f"{NAME}.").replace(".", "/")
+        for module in modules
+        if module.lines < FEW_LINES and targets.count(module.name) < 2
+    }
+    assert [name for name in few if not any(fnmatch(name, each) for each in ON_THEIR_OWN)] == []
+    assert [each for each in ON_THEIR_OWN if not any(fnmatch(name, each) for name in few)] == []
 
 
 def test_only_the_command_line_prints_or_exits() -> None:
