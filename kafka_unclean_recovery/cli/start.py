@@ -3,7 +3,8 @@ before the parser is imported, and so is a command line of no words.
 
 The parser takes several times as long to import as Python takes to start. `make completions` writes
 the files of `help/` from the parser, and a test compares both answers. Whatever needs more than the
-files goes to the parser: variables that give flags, a narrow terminal, a stream that takes nothing.
+files goes to the parser: other lines where variables give flags, a narrow terminal, a stream that
+takes nothing.
 """
 
 import os
@@ -30,7 +31,8 @@ Before one: {RECOVERY} doctor --bootstrap-server HOST:PORT
 With TLS or a login, add --command-config client.properties. The rest: {RECOVERY} --help
 """
 # Variables that give flags, and those that change how Python writes texts.
-_OTHERWISE = ("KAFKA_UNCLEAN_RECOVERY", "PYTHONIOENCODING", "PYTHONUTF8")
+_FLAGS = "KAFKA_UNCLEAN_RECOVERY"
+_WRITING = ("PYTHONIOENCODING", "PYTHONUTF8")
 
 
 def unclean_recovery() -> None:
@@ -54,7 +56,7 @@ def _run(name: str) -> None:
 
 def answered(name: str, args: list[str]) -> int | None:
     """Answer the command line, and return its exit code; None when only the parser can."""
-    if any(key.startswith(_OTHERWISE) for key in os.environ):
+    if any(key.startswith(_WRITING) for key in os.environ):
         return None
     try:
         return _answered(name, args) if _columns() >= COLUMNS else None
@@ -70,17 +72,20 @@ def help_file(path: str) -> str:
 def _answered(name: str, args: list[str]) -> int | None:
     if args == ["--version"]:
         return _written(1, f"{name} {__version__}\n", 0)
-    if name == RECOVERY and not args:
+    given = any(key.startswith(_FLAGS) for key in os.environ)
+    if name == RECOVERY and not args and not given:
         return _written(2, _INCIDENT, _USAGE)
     if not any(arg.startswith("--") for arg in args):
         return None
-    if name == RECOVERY and _completes_without_a_cluster(args):
+    if name == RECOVERY and not given and _completes_without_a_cluster(args):
         return 0
     flags, path, rest = _flags(), name, list(args)
     while rest and f"{path} {rest[0]}" in flags:
         path = f"{path} {rest.pop(0)}"
     if rest == ["--help"]:
         return _written(1, _read(help_file(path)), 0)
+    if given:
+        return None
     is_group = any(other.startswith(f"{path} ") for other in flags)
     unknown = _first_unknown(rest, flags[path], is_group)
     if unknown is None:

@@ -19,7 +19,8 @@ from tests.cli.in_process import Done, commands, invoke
 PATHS = [words for words, _ in commands() if " complete" not in words]
 FLAGS = sorted({flag for flags in start._flags().values() for flag in flags})
 NAMES = sorted({word for path in PATHS for word in path.split()[1:]})
-PLAIN = {k: value for k, value in plain_environ().items() if not k.startswith(start._OTHERWISE)}
+OURS = (start._FLAGS, *start._WRITING)
+PLAIN = {name: value for name, value in plain_environ().items() if not name.startswith(OURS)}
 
 
 def _answered(name: str, args: list[str], env: Mapping[str, str] | None = None) -> Done | None:
@@ -88,13 +89,30 @@ def test_without_a_word_the_commands_of_an_incident_are_told() -> None:
     "env",
     [
         {"COLUMNS": "79"},
-        {"KAFKA_UNCLEAN_RECOVERY_LOG_FORMAT": "json"},
-        {"KAFKA_UNCLEAN_RECOVERY_ELECT_LEADERS_YES": ""},
         {"PYTHONIOENCODING": "utf-16"},
     ],
 )
 def test_the_parser_answers_where_its_answer_may_differ(env: dict[str, str]) -> None:
     assert _answered(start.RECOVERY, ["--help"], env) is None
+
+
+FLAGS_GIVEN = {
+    "KAFKA_UNCLEAN_RECOVERY_BOOTSTRAP_SERVER": "b:1",
+    "KAFKA_UNCLEAN_RECOVERY_DOCTOR_FORMAT": "nothing",
+    "KAFKA_UNCLEAN_RECOVERY_LOG_FORMAT": "json",
+}
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_help_is_the_same_where_variables_give_flags(path: str) -> None:
+    name, *words = path.split()
+    found = _answered(name, [*words, "--help"], FLAGS_GIVEN)
+    assert found == invoke(name, *words, "--help", env={"COLUMNS": "80", **FLAGS_GIVEN})
+
+
+@pytest.mark.parametrize("args", [[], ["doctor", "--nope"], ["complete", "topics", "--", "x "]])
+def test_other_lines_are_parsed_where_variables_give_flags(args: list[str]) -> None:
+    assert _answered(start.RECOVERY, args, FLAGS_GIVEN) is None
 
 
 COMPLETE = ["complete", "topics", "--"]
