@@ -157,7 +157,7 @@ async def _changed_logs(
     by_broker: dict[int, list[Election]] = {}
     for election in elections.values():
         new = new_replicas(election.plan)
-        asked = {election.leader, *election.before.online_replicas, *_fenced(election)}
+        asked = {election.leader, *election.before.online_replicas, *_told(election.plan)}
         for broker in asked.difference(new):
             if broker == election.leader or broker in known:
                 by_broker.setdefault(broker, []).append(election)
@@ -178,14 +178,22 @@ async def _changes_of(
     broker = known.get(broker_id)
     if broker is None:
         return dict.fromkeys(before, f"broker {broker_id} is not live any more")
-    silent = all(_unread_before(election.plan, broker_id) for election in elections)
+    brief = all(
+        _unread_before(each.plan, broker_id) or _not_listed_any_more(each, broker_id)
+        for each in elections
+    )
     try:
         states = [election.before for election in elections]
-        patience = (budgets.LAST_LOOK_AT_THE_SILENT if silent else budgets.LAST_LOOK).deadline()
+        patience = (budgets.LAST_LOOK_AT_THE_SILENT if brief else budgets.LAST_LOOK).deadline()
         logs = await source.log_ends(broker, states, patience)
     except ConnectionFailed as error:
         why = f"broker {broker_id} does not answer any more ({error})"
-        return {tp: why for tp, e in before.items() if not _unread_before(e.plan, broker_id)}
+        return {
+            tp: why
+            for tp, each in before.items()
+            if not _unread_before(each.plan, broker_id)
+            and not (_not_listed_any_more(each, broker_id) and _has_ended(error))
+        }
     return {
         tp: reason
         for tp, election in before.items()
@@ -193,12 +201,20 @@ async def _changes_of(
     }
 
 
-def _fenced(election: Election) -> list[int]:
-    """Return the fenced brokers that told their logs when this was planned."""
-    # One that was live then and is not now has died, or may be starting again, as _may_live tells.
-    online = election.plan.state.online_replicas
-    logs = election.plan.replica_logs
-    return [g.broker for g in logs if g.live and g.problem is None and g.broker not in online]
+def _told(plan: PartitionPlan) -> list[int]:
+    """Return the brokers that told their logs when this was planned. One that is not listed as live
+    any more may run all the same, with another disk, where the controllers do not hear it."""
+    return [log.broker for log in plan.replica_logs if log.live and log.problem is None]
+
+
+def _not_listed_any_more(election: Election, broker: int) -> bool:
+    return broker in election.plan.state.online_replicas and broker not in election.live
+
+
+def _has_ended(error: ConnectionFailed) -> bool:
+    """Return whether nobody takes a connection: the log of a process that ended, and that does not
+    start again, gets no longer."""
+    return not error.taken and not error.is_authentication
 
 
 def _planned(plan: PartitionPlan, broker: int) -> ReplicaLog | None:

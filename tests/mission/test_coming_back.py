@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from kafka_unclean_recovery.emulator import Cluster
-from kafka_unclean_recovery.emulator.faults import CLIENTS, Drop
+from kafka_unclean_recovery.emulator.faults import CLIENTS, CONTROLLER, Drop
 from kafka_unclean_recovery.emulator.listener.intercepts import Delay, Rewrite, Seen
 from tests.mission.test_who_lives import (
     BETTER,
@@ -140,6 +140,31 @@ def test_one_that_died_in_between_is_elected_past_as_planned(
     told = _recover_in_process(empty, *WITHOUT_LOSS)
     assert told.code == 0, told
     assert empty.partition(TOPIC, 0).leader == WORSE
+
+
+@pytest.mark.parametrize("hangs", [False, True])
+def test_one_that_has_started_again_and_that_the_controllers_do_not_hear_is_asked(
+    empty: Cluster,
+    while_the_journal_is_written: Happens,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+    hangs: bool,
+) -> None:
+    monkeypatch.setattr("kafka_unclean_recovery.transport.gate.GOOD_FOR_SECONDS", 1.0)
+
+    def starts_unheard() -> None:
+        empty.kill(BETTER)
+        empty.exchange_disk(BETTER)
+        empty.start(BETTER)
+        empty.drop_link(BETTER, CONTROLLER)
+        empty.fence(BETTER)
+        _silent_for(empty, 60.0)
+        if hangs:
+            empty.pause(BETTER)
+        time.sleep(1.2)
+
+    while_the_journal_is_written(_once(starts_unheard))
+    told = _recover_in_process(empty, *WITHOUT_LOSS)
+    _refused(told, empty)
 
 
 def _while_logs_are_gathered(cluster: Cluster, act: Callable[[], object]) -> None:
