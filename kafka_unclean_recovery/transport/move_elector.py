@@ -71,6 +71,10 @@ _NOT_BY_US = (
     "led by no election of this run: a replica from before came back and led it meanwhile, or"
     " somebody else elected"
 )
+_CAME_TO_OTHERS = (
+    "its new replicas came to a set that somebody else had just written, which is to stay: plan"
+    " again"
+)
 _ENDED = "the reassignment is ended"
 
 
@@ -204,7 +208,7 @@ class MoveElector:
 
     async def conclude(self, carried: Carried, said: Said) -> Elections:
         steps = [_step(election, self._target(election)) for election in carried.values()]
-        settled = await self._sets.settle(steps)
+        settled = await self._sets.settle(steps, self._order.maybe_written)
         try:
             seen = await self._means.reader.described(sorted(carried))
         except LOST as error:
@@ -262,6 +266,10 @@ def _told(
     listed still. Where it is not certain how the move ended it is no success."""
     tp = election.before.topic_partition
     parts = [outcome.reason]
+    if tp in settled.foreign:
+        parts += [_CAME_TO_OTHERS, settled.left.get(tp)]
+        reason = "; ".join(filter(None, parts))
+        return replace(outcome, kind=OutcomeKind.FAILED, reason=reason)
     if outcome.kind is OutcomeKind.ELECTED:
         what = _GIVEN_UP if _move(election).kind is MoveKind.EMPTY else _ENDED
         parts += [what.format(leader=election.leader)]

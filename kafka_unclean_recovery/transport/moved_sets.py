@@ -8,7 +8,7 @@ Where nobody leads, a set that was to start empty gets its old replicas back.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -44,15 +44,19 @@ class Next(StrEnum):
     NOTHING = "nothing"
 
 
-def next_step(step: Reordered, seen: Described) -> Next:
-    """Return what a move asks for next. `seen` has the reassignments in progress."""
-    if standing(step, seen) in (Standing.GONE, Standing.ANEW):
+def next_step(step: Reordered, seen: Described, *, sent: bool = True) -> Next:
+    """Return what a move asks for next. `seen` has the reassignments in progress. sent: this run
+    wrote the new replicas, or may have."""
+    stands, state = standing(step, seen), seen.states.get(step.topic_partition)
+    if on_another_set(step, seen):
+        led = state is not None and not state.offline
+        return Next.CANCEL if sent and led else Next.NOTHING
+    if stands in (Standing.GONE, Standing.ANEW):
         return Next.NOTHING
-    state = seen.states.get(step.topic_partition)
     if state is None:
         return Next.WAIT
     target = _target(state)
-    if not (state.adding_replicas or state.removing_replicas):
+    if not _reassigning(state):
         return Next.WRITE if _has_them_again(step, state) else Next.NOTHING
     wanted = step.written if step.move is MoveKind.BACK else step.original
     if target == wanted:
@@ -68,6 +72,22 @@ def next_step(step: Reordered, seen: Described) -> Next:
     if state.leader not in step.written:
         return Next.CANCEL  # An old replica has come back, and leads.
     return Next.WRITE if set(state.adding_replicas) <= set(state.isr) else Next.WAIT
+
+
+def on_another_set(step: Reordered, seen: Described) -> bool:
+    """Return True where the new replicas came to a set that is not the old one: somebody had given
+    the partition others, or made its topic anew, just before. Whatever these replicas are, they
+    belong to him."""
+    state = seen.states.get(step.topic_partition)
+    if state is None or _target(state) != step.written or not _reassigning(state):
+        return False
+    anew = standing(step, seen) is Standing.ANEW
+    had = set(state.replicas) - set(state.adding_replicas)
+    return anew or not set(step.original) <= had
+
+
+def _reassigning(state: PartitionState) -> bool:
+    return bool(state.adding_replicas or state.removing_replicas)
 
 
 def _left_out(step: Reordered) -> tuple[int, ...]:
@@ -96,10 +116,12 @@ def _target(state: PartitionState) -> tuple[int, ...]:
 @dataclass(frozen=True, slots=True)
 class Settled:
     """What became of moves. left: sentences on what is listed still, or is not known. unsure: why
-    what the controller does is not certain; those partitions stay open in the journal."""
+    what the controller does is not certain; those partitions stay open in the journal. foreign:
+    partitions where the new replicas came to a set that somebody else had just written."""
 
     left: Mapping[TopicPartition, str] = field(default_factory=dict)
     unsure: str | None = None
+    foreign: frozenset[TopicPartition] = frozenset()
 
 
 class MovedSets:
@@ -109,16 +131,22 @@ class MovedSets:
         self._journal = journal
         self._gate = Gate()
 
-    async def settle(self, steps: Sequence[Reordered]) -> Settled:
-        """Finish the moves or take them back, and note in the journal which are over."""
+    async def settle(
+        self, steps: Sequence[Reordered], sent: Container[TopicPartition] = ()
+    ) -> Settled:
+        """Finish the moves or take them back, and note in the journal which are over. sent: the
+        partitions whose new replicas this run wrote, or may have."""
         pending = {step.topic_partition: step for step in steps}
         left: dict[TopicPartition, str] = {}
         untold: frozenset[TopicPartition] = frozenset()
+        foreign: set[TopicPartition] = set()
         coming = Coming(len(pending))
         try:
             while pending:
                 seen = await self._look(pending)
-                todo = {tp: next_step(step, seen) for tp, step in pending.items()}
+                ours = {tp: step for tp, step in pending.items() if tp in sent}
+                foreign |= {tp for tp, step in ours.items() if on_another_set(step, seen)}
+                todo = {tp: next_step(s, seen, sent=tp in ours) for tp, s in pending.items()}
                 for tp in [tp for tp, what in todo.items() if what is Next.NOTHING]:
                     left |= _left_listed(pending.pop(tp), seen)
                 if pending and coming.over(len(pending)):
@@ -129,11 +157,13 @@ class MovedSets:
                 if pending:
                     await coming.pause()
         except Unsure as error:
-            return Settled(left | dict.fromkeys(pending, error.reason), error.reason)
+            left |= dict.fromkeys(pending, error.reason)
+            return Settled(left, error.reason, frozenset(foreign))
         except (Behind, ConnectionFailed, NoBrokerReachable, RequestFailed) as error:
-            return Settled(left | dict.fromkeys(pending, str(error)), str(error))
+            left |= dict.fromkeys(pending, str(error))
+            return Settled(left, str(error), frozenset(foreign))
         self._note([step for step in steps if step.topic_partition not in untold], left)
-        return Settled(left, left[min(untold)] if untold else None)
+        return Settled(left, left[min(untold)] if untold else None, frozenset(foreign))
 
     async def _look(self, steps: Mapping[TopicPartition, Reordered]) -> Described:
         if self._controller.haunted:
@@ -187,7 +217,7 @@ def _left_listed(step: Reordered, seen: Described) -> dict[TopicPartition, str]:
     """Return a sentence on a reassignment that is listed still; none where there is none."""
     tp = step.topic_partition
     state = seen.states.get(tp)
-    if state is None or not (state.adding_replicas or state.removing_replicas):
+    if state is None or not _reassigning(state):
         return {}
     if step.move is MoveKind.BACK and _target(state) != step.written:
         return {}  # It was not written, so it is as it was.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,6 +16,7 @@ from kafka_unclean_recovery.emulator import Cluster, Options, Settings
 from kafka_unclean_recovery.emulator.emulation import Emulation
 from kafka_unclean_recovery.emulator.listener.intercepts import Fail, Rewrite, Where
 from tests.cli.run import RECOVERY, run
+from tests.real.tap import ALTER_PARTITION_REASSIGNMENTS, Gate, tapped
 
 TOPIC = "orders"
 WORSE, BETTER, MUTE = 4, 3, 5
@@ -222,6 +224,51 @@ def test_an_election_that_fails_behind_an_unregistered_broker_can_be_tried_again
     code, row = _recovered(beside, "--end-reassignment", TOPIC)
     assert (code, row["outcome"]) == (0, "elected"), row["reason"]
     assert not _reassigning(beside) or 1 not in beside.partition(TOPIC, 0).replicas[:3]
+    assert _nothing_is_left_open(tmp_path / "state")
+
+
+@pytest.mark.parametrize("anew", [False, True], ids=["moved", "made anew"])
+def test_a_set_that_somebody_else_wrote_just_before_is_left_to_him(
+    beside: Cluster, tmp_path: Path, anew: bool
+) -> None:
+    """He is quicker than our request, which comes to his replicas."""
+    beside.start(2)
+
+    def meanwhile() -> None:
+        if anew:
+            beside.delete_topic(TOPIC)
+            configs = {"min.insync.replicas": "1"}
+            beside.create_topic(TOPIC, assignment=[(2, BETTER)], configs=configs)
+            return
+        beside.reassign(TOPIC, 0, (BETTER, 2))
+        beside.elect_leaders("unclean", TOPIC)
+        beside.wait_until(lambda e: not e.state.partition(e.partition_key(TOPIC, 0)).reassigning)
+
+    gate = Gate(ALTER_PARTITION_REASSIGNMENTS, 1)
+
+    def act() -> None:
+        gate.wait()
+        try:
+            meanwhile()
+        finally:
+            gate.open()
+
+    live = (2, 3, 4)
+    servers = [a for b, a in enumerate(beside.bootstrap_servers.split(","), 1) if b in live]
+    with tapped(servers, gate) as address:
+        acting = threading.Thread(target=act)
+        acting.start()
+        done = run(
+            RECOVERY,
+            *("--bootstrap-server", address, "--all-offline-partitions", "--format", "json"),
+            *("--automated-recovery", "--yes", "--end-reassignment", TOPIC),
+        )
+        acting.join()
+    (row,) = json.loads(done.stdout)["partitions"]
+    assert (done.returncode, row["outcome"]) == (1, "failed"), row
+    assert "a set that somebody else had just written, which is to stay" in row["reason"]
+    assert sorted(beside.partition(TOPIC, 0).replicas) == [2, BETTER]
+    assert not _reassigning(beside)
     assert _nothing_is_left_open(tmp_path / "state")
 
 
