@@ -128,9 +128,9 @@ REORDERED = ("reorder", "elect", "restored")
 
 def test_tails_are_saved_and_then_truncated(home: Home) -> None:
     with generous_umask():
-        done = home.elect()
-    assert [open_to_others(home.directory / name) for name in ("saved", "state")] == [[], []]
+        done = home.elect(*PATIENT)
     assert (done.code, outcomes(done)) == (0, dict.fromkeys(LOSERS, ELECTED))
+    assert [open_to_others(home.directory / name) for name in ("saved", "state")] == [[], []]
     assert f"saved in {home.saved}: 900 records of 3 live replicas" in done.stderr
     assert {p: home.values(p) for p in LOSERS} == {p: tail(p) for p in LOSERS}
     assert {row["broker"] for row in home.manifest["replicas"]} == {1, 3}
