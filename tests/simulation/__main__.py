@@ -56,7 +56,7 @@ def main() -> int:
     seeds = range(arguments.seed, arguments.seed + arguments.runs)
     results: list[Result] = []
     broken: list[Broken] = []
-    kinds = {kind: KINDS[kind] for kind in arguments.fault} if arguments.fault else KINDS
+    kinds = {kind: KINDS[kind] or 1 for kind in arguments.fault} if arguments.fault else KINDS
     kind_of_play = partial(play, kinds=kinds)
     place = _MEMORY if _MEMORY.is_dir() else None
     with tempfile.TemporaryDirectory(dir=place) as scratch:

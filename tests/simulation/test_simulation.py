@@ -63,6 +63,13 @@ def test_what_was_found_on_the_code_of_before_does_no_harm_any_more(
         assert summary["faults"], "the fault never happened"
 
 
+def test_a_broker_that_comes_back_slowly_with_another_disk_does_no_harm() -> None:
+    summary, said = simulate("--fault", "a broker comes back slowly", "--runs", "25", "--seed", "1")
+    assert summary["violations"] == {}, said
+    assert summary["broken"] == [], said
+    assert summary["faults"], "the fault never happened"
+
+
 def test_a_seed_is_the_same_run_whatever_ran_before_it() -> None:
     of_all = simulate("--runs", "5", "--seed", "3", "--verbose")[1]
     alone = simulate("--runs", "1", "--seed", "7", "--verbose")[1]
