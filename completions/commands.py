@@ -12,8 +12,8 @@ from typing import Any
 
 import typer
 
+from kafka_unclean_recovery.cli import ELECTION, RECOVERY
 from kafka_unclean_recovery.cli.entry import prepared
-from kafka_unclean_recovery.cli.start import ELECTION, RECOVERY
 from kafka_unclean_recovery.emulator.control.commands import FORMS
 
 PROGRAMS = (RECOVERY, ELECTION)

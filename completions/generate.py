@@ -15,8 +15,8 @@ from completions.help import help_files
 from completions.man import MAN, man_page
 from completions.reference import reference_pages
 from completions.runbook import runbook_pages
+from kafka_unclean_recovery.cli import RECOVERY
 from kafka_unclean_recovery.cli.commands import complete
-from kafka_unclean_recovery.cli.start import RECOVERY
 
 HERE = Path(__file__).parent
 

@@ -5,7 +5,8 @@ import ssl
 import sys
 from pathlib import Path
 
-from kafka_unclean_recovery.cli.start import ELECTION, elect_leaders, unclean_recovery
+from kafka_unclean_recovery.cli import ELECTION
+from kafka_unclean_recovery.cli.start import elect_leaders, unclean_recovery
 
 # Where distributions keep the authorities that they trust; OpenSSL knows one place alone.
 AUTHORITIES = (

@@ -12,7 +12,7 @@ from typing import Any, get_type_hints
 import typer
 from typer.core import TyperGroup
 
-from kafka_unclean_recovery.cli.start import RECOVERY
+from kafka_unclean_recovery.cli import RECOVERY
 from kafka_unclean_recovery.cli.terminal.log_format import context_of_command
 from kafka_unclean_recovery.errors import Exit
 

@@ -9,9 +9,9 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
+from kafka_unclean_recovery.cli import ELECTION, RECOVERY
 from kafka_unclean_recovery.cli.command import COMMANDS, Command
 from kafka_unclean_recovery.cli.environment import PREFIX, name_variables, word
-from kafka_unclean_recovery.cli.start import ELECTION, RECOVERY
 from kafka_unclean_recovery.cli.terminal.help_groups import group_flags
 from kafka_unclean_recovery.errors import USAGE, Exit
 

@@ -11,8 +11,8 @@ import os
 import sys
 
 from kafka_unclean_recovery import __version__
+from kafka_unclean_recovery.cli import ELECTION, RECOVERY
 
-RECOVERY, ELECTION = "kafka-unclean-recovery", "kafka-elect-leaders"
 COLUMNS = 80
 """The parser makes no use of a terminal's columns beyond these."""
 _LOST, _USAGE = 1, 2

@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from kafka_unclean_recovery.cli import entry, start
+from kafka_unclean_recovery import cli
+from kafka_unclean_recovery.cli import entry
 
-RECOVERY, ELECTION = start.RECOVERY, start.ELECTION
+RECOVERY, ELECTION = cli.RECOVERY, cli.ELECTION
 # Typer takes longer to build all commands than most of them take to run; none changes them.
 prepared = functools.cache(entry.prepared)
 

@@ -6,8 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from kafka_unclean_recovery.cli.start import ELECTION as ELECTION
-from kafka_unclean_recovery.cli.start import RECOVERY as RECOVERY
+from kafka_unclean_recovery.cli import ELECTION as ELECTION
+from kafka_unclean_recovery.cli import RECOVERY as RECOVERY
 
 # Nobody listens there: a usage error must come before any connection.
 NOWHERE = ("--bootstrap-server", "127.0.0.1:1")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kafka_unclean_recovery.cli.start import ELECTION, RECOVERY
+from kafka_unclean_recovery.cli import ELECTION, RECOVERY
 from kafka_unclean_recovery.cli.terminal.help_groups import GROUPS, Group
 from tests.cli.in_process import invoke
 from tests.command_lines import CommandLine, check

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from benchmarks.installed import EXTRAS, plain_environ, python
 from benchmarks.measure import ours
-from kafka_unclean_recovery.cli import start
+from kafka_unclean_recovery.cli import ELECTION, RECOVERY, start
 from tests.cli.in_process import Done, commands, invoke
 
 PATHS = [words for words, _ in commands() if " complete" not in words]
@@ -50,7 +50,7 @@ def test_every_command_says_at_once_what_its_parser_says(path: str, flag: str) -
     assert found == _parsed(name, [*words, flag])
 
 
-@pytest.mark.parametrize("name", [start.RECOVERY, start.ELECTION])
+@pytest.mark.parametrize("name", [RECOVERY, ELECTION])
 def test_the_version_is_that_of_the_parser(name: str) -> None:
     assert _answered(name, ["--version"]) == _parsed(name, ["--version"])
 
@@ -64,7 +64,7 @@ _words = st.one_of(
 
 
 @settings(max_examples=300, deadline=None)
-@given(st.sampled_from([start.RECOVERY, start.ELECTION]), st.lists(_words, max_size=5))
+@given(st.sampled_from([RECOVERY, ELECTION]), st.lists(_words, max_size=5))
 def test_no_command_line_is_answered_otherwise_than_by_the_parser(
     name: str, args: list[str]
 ) -> None:
@@ -74,15 +74,15 @@ def test_no_command_line_is_answered_otherwise_than_by_the_parser(
 
 
 def test_without_a_word_the_commands_of_an_incident_are_told() -> None:
-    told = _answered(start.RECOVERY, [])
+    told = _answered(RECOVERY, [])
     assert told is not None
     assert (told.code, told.stdout) == (2, "")
     lines = [line.split() for line in told.stderr.splitlines() if line.startswith("  kafka")]
     for _, *words in lines:
-        found = invoke(start.RECOVERY, *words, "--help")
+        found = invoke(RECOVERY, *words, "--help")
         assert (found.code, found.stderr) == (0, "")
     assert len(lines) == 3
-    assert _answered(start.RECOVERY, [], {"KAFKA_UNCLEAN_RECOVERY_BOOTSTRAP_SERVER": "b:1"}) is None
+    assert _answered(RECOVERY, [], {"KAFKA_UNCLEAN_RECOVERY_BOOTSTRAP_SERVER": "b:1"}) is None
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_without_a_word_the_commands_of_an_incident_are_told() -> None:
     ],
 )
 def test_the_parser_answers_where_its_answer_may_differ(env: dict[str, str]) -> None:
-    assert _answered(start.RECOVERY, ["--help"], env) is None
+    assert _answered(RECOVERY, ["--help"], env) is None
 
 
 FLAGS_GIVEN = {
@@ -112,7 +112,7 @@ def test_help_is_the_same_where_variables_give_flags(path: str) -> None:
 
 @pytest.mark.parametrize("args", [[], ["doctor", "--nope"], ["complete", "topics", "--", "x "]])
 def test_other_lines_are_parsed_where_variables_give_flags(args: list[str]) -> None:
-    assert _answered(start.RECOVERY, args, FLAGS_GIVEN) is None
+    assert _answered(RECOVERY, args, FLAGS_GIVEN) is None
 
 
 COMPLETE = ["complete", "topics", "--"]
@@ -121,7 +121,7 @@ COMPLETE = ["complete", "topics", "--"]
 @pytest.mark.parametrize("kind", ["topics", "offline-brokers"])
 @pytest.mark.parametrize("typed", ["--topics or", "--bootstrap-serve x --topics ", ""])
 def test_a_line_that_names_no_cluster_has_no_candidates(kind: str, typed: str) -> None:
-    done = _answered(start.RECOVERY, ["complete", kind, "--", f"{start.RECOVERY} {typed}"])
+    done = _answered(RECOVERY, ["complete", kind, "--", f"{RECOVERY} {typed}"])
     assert done == Done(0, "", "")
 
 
@@ -134,7 +134,7 @@ def test_a_line_that_names_no_cluster_has_no_candidates(kind: str, typed: str) -
     ],
 )
 def test_other_completions_are_left_to_the_parser(args: list[str]) -> None:
-    assert _answered(start.RECOVERY, args) is None
+    assert _answered(RECOVERY, args) is None
 
 
 @pytest.mark.parametrize(
@@ -150,7 +150,7 @@ def test_what_is_said_at_once_imports_neither_the_parser_nor_a_client(
     args: list[str], code: int
 ) -> None:
     # Where the extras are there to be imported.
-    (installed,) = ours(start.RECOVERY, kind=EXTRAS)
+    (installed,) = ours(RECOVERY, kind=EXTRAS)
     script = f"import runpy, sys; sys.argv = {[installed, *args]!r}\n"
     script += f"try: runpy.run_path({installed!r}, run_name='__main__')\n"
     script += "except SystemExit as ended: print(ended.code, *sys.modules, file=sys.stderr)\n"
@@ -170,7 +170,7 @@ def test_what_is_said_at_once_imports_neither_the_parser_nor_a_client(
 def test_a_stdout_that_takes_nothing_is_left_to_the_parser(
     redirected: str, code: int, says: str
 ) -> None:
-    (installed,) = ours(start.RECOVERY, kind=EXTRAS)
+    (installed,) = ours(RECOVERY, kind=EXTRAS)
     command = f"{installed} --help {redirected}"
     done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, env=PLAIN)
     assert done.returncode == code

@@ -29,7 +29,7 @@ from kafka_unclean_recovery.aftercare.result import (
 from kafka_unclean_recovery.aftercare.returning import advice
 from kafka_unclean_recovery.aftercare.setting_back import SettingBack
 from kafka_unclean_recovery.aftercare.transactions import Hanging
-from kafka_unclean_recovery.cli import metrics_file
+from kafka_unclean_recovery.cli import RECOVERY, metrics_file
 from kafka_unclean_recovery.cli.command import Command
 from kafka_unclean_recovery.cli.disk_sources import Sources, read_sources
 from kafka_unclean_recovery.cli.flags import (
@@ -51,7 +51,6 @@ from kafka_unclean_recovery.cli.session import (
     own_state_directory,
     run,
 )
-from kafka_unclean_recovery.cli.start import RECOVERY
 from kafka_unclean_recovery.cli.terminal.console import Console, read_input
 from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
 from kafka_unclean_recovery.deadline import Deadline

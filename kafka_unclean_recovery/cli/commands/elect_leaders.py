@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from kafka_unclean_recovery.cli import metrics_file
+from kafka_unclean_recovery.cli import ELECTION, metrics_file
 from kafka_unclean_recovery.cli.command import Command
 from kafka_unclean_recovery.cli.flags import (
     AcceptLoss,
@@ -32,7 +32,6 @@ from kafka_unclean_recovery.cli.flags import (
     wishes_of,
 )
 from kafka_unclean_recovery.cli.session import Session, journal_of, run
-from kafka_unclean_recovery.cli.start import ELECTION
 from kafka_unclean_recovery.cli.terminal.console import Console, read_input
 from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
 from kafka_unclean_recovery.cli.terminal.output import (

@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from kafka_unclean_recovery.cli import RECOVERY
 from kafka_unclean_recovery.cli.command import Command
 from kafka_unclean_recovery.cli.flags import (
     BY_HAND,
@@ -32,7 +33,6 @@ from kafka_unclean_recovery.cli.flags import (
     WaveSize,
     version_flag,
 )
-from kafka_unclean_recovery.cli.start import RECOVERY
 from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
 from kafka_unclean_recovery.mechanisms import ElectionMethod, Transport
 

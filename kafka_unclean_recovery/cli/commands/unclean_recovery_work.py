@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kafka_unclean_recovery.cli import RECOVERY
 from kafka_unclean_recovery.cli.commands.unclean_recovery import Options
 from kafka_unclean_recovery.cli.flags import ReplicaFormat
 from kafka_unclean_recovery.cli.recovery_inputs import (
@@ -22,7 +23,6 @@ from kafka_unclean_recovery.cli.recovery_inputs import (
     sources_of,
 )
 from kafka_unclean_recovery.cli.session import Session, finish, journal_of, run, warn_of_unfinished
-from kafka_unclean_recovery.cli.start import RECOVERY
 from kafka_unclean_recovery.cli.terminal.consenting import ToSave, consent_to
 from kafka_unclean_recovery.cli.terminal.console import Console
 from kafka_unclean_recovery.cli.terminal.output import (
