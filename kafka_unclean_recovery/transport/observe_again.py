@@ -5,9 +5,8 @@ reassignment. Each live replica must still answer with the planned log end offse
 process where that can be told: a broker may have died, or have come back without its tail, or with
 a better disk, and be listed as live all the same. None that was taken for dead may live, and none
 that was live may be starting again: its log is as unknown, and what it told before only counts once
-its process has ended. The
-controllers must not refuse the designated broker: one that is being stopped answers all, and the
-next in order would be elected in its place.
+its process has ended. The controllers must not refuse the designated broker: one that is being
+stopped answers all, and the next in order would be elected in its place.
 """
 
 from __future__ import annotations
