@@ -30,7 +30,7 @@ from benchmarks.installed import told_of_this_process
 from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
 from kafka_unclean_recovery.log_dir.scan import scan_log_directories
 from kafka_unclean_recovery.mechanisms import ScanMode
-from kafka_unclean_recovery.spark.scan.job import Asked, Home
+from kafka_unclean_recovery.spark.scan.job import Home, ScanOptions
 from kafka_unclean_recovery.spark.scan.scan_disks import scan
 from kafka_unclean_recovery.spark.scan.tasks import numbers, run_tasks, told
 from kafka_unclean_recovery.spark.session import session
@@ -158,7 +158,7 @@ def _in_turn(measure: dict[str, Callable[[], object]], runs: int) -> dict[str, l
 
 
 def _by_spark(spark: SparkSession, roots: list[Path], mode: ScanMode, output: Path) -> None:
-    done = scan(spark, Asked(tuple(root.as_uri() for root in roots), mode), Home(output))
+    done = scan(spark, ScanOptions(tuple(root.as_uri() for root in roots), mode), Home(output))
     shutil.rmtree(output)
     if done is None or done.summary.suspect.count or done.summary.unusable.count:
         raise RuntimeError("it did not read what was written")

@@ -14,7 +14,7 @@ from pathlib import Path
 from kafka_unclean_recovery.aftercare.report import render_json as aftercare_json
 from kafka_unclean_recovery.aftercare.result import Aftercare, PartitionCare
 from kafka_unclean_recovery.aftercare.returning import Returning
-from kafka_unclean_recovery.aftercare.transactions import Ending, Hanging, Verdict
+from kafka_unclean_recovery.aftercare.transactions import Ending, Hanging, Judgement
 from kafka_unclean_recovery.before_start.replica import OwnReplica
 from kafka_unclean_recovery.before_start.report import render_json as before_start_json
 from kafka_unclean_recovery.before_start.result import BeforeStart
@@ -25,7 +25,7 @@ from kafka_unclean_recovery.cli.commands.emulator_ctl import ctl_json
 from kafka_unclean_recovery.cli.commands.emulator_work import emulator_json
 from kafka_unclean_recovery.cli.commands.spark_salvage import totals_json
 from kafka_unclean_recovery.cli.commands.unclean_recovery_work import resumed_json
-from kafka_unclean_recovery.cluster.requests.controller_requests import Answer
+from kafka_unclean_recovery.cluster.requests.controller_requests import PartitionResult
 from kafka_unclean_recovery.cluster.requests.transactions import (
     OpenTransaction,
     ProducerState,
@@ -86,7 +86,7 @@ from kafka_unclean_recovery.planning.start_cuts import Cuts
 from kafka_unclean_recovery.report.document import render_json as report_json
 from kafka_unclean_recovery.report.loss_by_topic import RecordCount, TopicLoss, render_loss_json
 from kafka_unclean_recovery.salvage.designated import Designated
-from kafka_unclean_recovery.salvage.layout import Place
+from kafka_unclean_recovery.salvage.layout import ReplicaPlace
 from kafka_unclean_recovery.salvage.manifest import Manifest, manifest_json
 from kafka_unclean_recovery.salvage.offsets.commits import SavedCommit
 from kafka_unclean_recovery.salvage.offsets.commits_table import render_offsets_json
@@ -187,7 +187,7 @@ MANIFEST = Manifest(
             Designated(WHERE, "t-1", LIVE),
             ON_DISK,
             Lost((EpochSpan(6, 1000, 1500),), (EpochSpan(NO_EPOCH, 0, 5),)),
-            Place(WHERE, 1),
+            ReplicaPlace(WHERE, 1),
             [RawSegment("00000000000000001000.log", 1000, 1500, 5, 4096, "ab" * 32, SPANS[1:])],
             495,
             5,
@@ -206,9 +206,9 @@ HANGING = Hanging(
     3,
     OpenTransaction(WHERE, 7, 0, -1, 4, 1_600_000_000_000),
     ToldTransaction("pay", 7, 0, "CompleteCommit", 5),
-    Verdict(Ending.COMMIT, "so it is"),
+    Judgement(Ending.COMMIT, "so it is"),
 )
-UNTOLD = Hanging(3, OpenTransaction(WHERE, 9, 0, -1, 4, None), None, Verdict(Ending.UNKNOWN, "?"))
+UNTOLD = Hanging(3, OpenTransaction(WHERE, 9, 0, -1, 4, None), None, Judgement(Ending.UNKNOWN, "?"))
 AFTERCARE = Aftercare(
     "cluster-1",
     (
@@ -262,7 +262,10 @@ LOSSES = (
     TopicLoss("audit", 2, 0, {"state_unknown": 1, "only_suspects": 1}),
     TopicLoss("orders", 2, 2, {}, RecordCount(500), RecordCount(100, 1)),
 )
-ANSWERS = {WHERE: Answer(0), TopicPartition("gone", 1): Answer(3, "no such topic")}
+ANSWERS = {
+    WHERE: PartitionResult(0),
+    TopicPartition("gone", 1): PartitionResult(3, "no such topic"),
+}
 PUT_BACK = (Reordered(WHERE, "t-1", (1, 4, 3, 2), (3, 4, 1, 2), 5),)
 EMULATED = ClusterStatus(
     (

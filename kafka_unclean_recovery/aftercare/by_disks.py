@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from kafka_unclean_recovery.aftercare.transactions import Ending, Hanging, Verdict
+from kafka_unclean_recovery.aftercare.transactions import Ending, Hanging, Judgement
 from kafka_unclean_recovery.log_dir.transaction_ends import Ends, FoundEnd, LeftOpen
 from kafka_unclean_recovery.model import ReplicaLog
 from kafka_unclean_recovery.planning.reach import kept_under
@@ -49,7 +49,7 @@ def by_disks(hanging: Hanging, leader: ReplicaLog, disks: Mapping[int, DiskEnds]
     broker = next(iter(proofs))
     reason = f"the disk of broker {broker} holds its {_WORDS[ending]} marker"
     if not _under_way(hanging):
-        return replace(hanging, verdict=Verdict(ending, reason, broker))
+        return replace(hanging, verdict=Judgement(ending, reason, broker))
     if hanging.told is not None and hanging.told.state.startswith("Prepare"):
         return hanging  # Its coordinator writes an end right now, and nobody can stop that.
     later = "a later transaction of its producer is under way on this partition"
@@ -58,7 +58,7 @@ def by_disks(hanging: Hanging, leader: ReplicaLog, disks: Mapping[int, DiskEnds]
 
 
 def _with(hanging: Hanging, ending: Ending, reason: str) -> Hanging:
-    return replace(hanging, verdict=Verdict(ending, reason))
+    return replace(hanging, verdict=Judgement(ending, reason))
 
 
 def _under_way(hanging: Hanging) -> bool:

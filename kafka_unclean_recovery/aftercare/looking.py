@@ -20,7 +20,7 @@ from kafka_unclean_recovery.aftercare.leader_answers import (
     identity_of,
     note_doubts,
 )
-from kafka_unclean_recovery.aftercare.partitions_now import Asked, see
+from kafka_unclean_recovery.aftercare.partitions_now import Scope, see
 from kafka_unclean_recovery.aftercare.result import Aftercare, PartitionCare
 from kafka_unclean_recovery.aftercare.share_groups import share_commits
 from kafka_unclean_recovery.aftercare.transactions import Unclean, hanging
@@ -53,7 +53,7 @@ IN_A_ROW = 3
 _FAILURES = (ConnectionFailed, RequestFailed)
 
 
-async def look(nodes: Nodes, reader: Reader, asked: Asked, timeout: float) -> Aftercare:
+async def look(nodes: Nodes, reader: Reader, asked: Scope, timeout: float) -> Aftercare:
     """Look once. timeout: the seconds that each round of questions may take. Raises
     NoBrokerReachable, ConnectionFailed or RequestFailed when not even the partitions can be
     told."""

@@ -44,7 +44,7 @@ _Read = tuple[Cluster, frozenset[int], list[Topic]]
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Scope:
     """The partitions to look at. named: partitions that must be there, None for every partition
     that `includes` lets in. elected: partitions that an unclean election is known to have elected.
     may_lack: tells which partitions may lack records, so that their producers are told of.
@@ -75,7 +75,7 @@ class Seen:
     led_unseen: Mapping[TopicPartition, str] = field(default_factory=dict)
 
 
-async def see(nodes: Nodes, reader: Reader, asked: Asked) -> Seen:
+async def see(nodes: Nodes, reader: Reader, asked: Scope) -> Seen:
     """Read the partitions. Raises what Reader.topics raises."""
     ((cluster, rights, topics), old), (states_of, untold) = await asyncio.gather(
         _read_now(reader), _reassignments(reader)
@@ -146,7 +146,7 @@ def _as_told(state: PartitionState) -> PartitionState:
     return state
 
 
-def _states(topics: Sequence[Topic], asked: Asked) -> tuple[list[PartitionState], list[str]]:
+def _states(topics: Sequence[Topic], asked: Scope) -> tuple[list[PartitionState], list[str]]:
     every = {p.topic_partition: p for topic in topics for p in _seen(topic)}
     wanted = every if asked.named is None else asked.named
     chosen = sorted(filter(asked.includes, wanted))
@@ -173,7 +173,7 @@ def _states(topics: Sequence[Topic], asked: Asked) -> tuple[list[PartitionState]
     return [every[tp] for tp in chosen if tp in every and tp not in anew], missing
 
 
-def _made_anew(state: PartitionState, asked: Asked) -> bool:
+def _made_anew(state: PartitionState, asked: Scope) -> bool:
     """Return True for a partition of another topic than the one whose election is followed up: what
     a journal knows of groups and losses says nothing of it."""
     elected = asked.topic_ids.get(state.topic_partition, state.topic_id)
@@ -215,7 +215,7 @@ async def _not_shown(reader: Reader, topics: Sequence[Topic]) -> list[str]:
 
 
 async def _undescribed(
-    nodes: Nodes, reader: Reader, cluster: Cluster, topics: Sequence[Topic], asked: Asked
+    nodes: Nodes, reader: Reader, cluster: Cluster, topics: Sequence[Topic], asked: Scope
 ) -> list[str]:
     """Return what is known of hidden topics. Topics that the caller may not describe are left out
     without an error, but log directories name them."""

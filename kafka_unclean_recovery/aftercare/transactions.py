@@ -44,7 +44,7 @@ class Ending(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class Judgement:
     """A verdict on a transaction. reason: a sentence on what the verdict rests on. witness: the
     broker whose disk proves it, None where the coordinator does."""
 
@@ -79,7 +79,7 @@ class Hanging:
     replica: int
     transaction: OpenTransaction
     told: ToldTransaction | None
-    verdict: Verdict
+    verdict: Judgement
 
 
 def hanging(
@@ -101,7 +101,7 @@ def hanging(
 
 def _verdict(
     transaction: OpenTransaction, told: ToldTransaction, unclean: Unclean, since_elected: bool
-) -> Verdict:
+) -> Judgement:
     if unclean.holds(told.transactional_id):
         return _unknown(
             f"its coordinator says {told.state}, but the log that it has this from was elected"
@@ -116,17 +116,17 @@ def _verdict(
             f"its coordinator says {told.state}, of a transaction without this partition"
         )
     if told.state in _WRITES_MARKERS:
-        return Verdict(Ending.OPEN, f"its coordinator says {told.state}: it writes the end now")
+        return Judgement(Ending.OPEN, f"its coordinator says {told.state}: it writes the end now")
     another = told.producer_epoch != transaction.producer_epoch or _began_later(transaction, told)
     if another and not since_elected:
         return _unknown(
             "a later transaction of its producer is under way on this partition, whose end will"
             " end this one too: stop the producer"
         )
-    return Verdict(Ending.OPEN, "its producer ends it, or its time-out")
+    return Judgement(Ending.OPEN, "its producer ends it, or its time-out")
 
 
-def _of_complete(transaction: OpenTransaction, told: ToldTransaction, commit: bool) -> Verdict:
+def _of_complete(transaction: OpenTransaction, told: ToldTransaction, commit: bool) -> Judgement:
     bump = told.producer_epoch - transaction.producer_epoch
     if bump not in (0, 1):
         return _unknown(
@@ -147,7 +147,7 @@ def _of_complete(transaction: OpenTransaction, told: ToldTransaction, commit: bo
             " here was written: it may be a later one"
         )
     ending = Ending.COMMIT if commit else Ending.ABORT
-    return Verdict(ending, f"its coordinator says {told.state}")
+    return Judgement(ending, f"its coordinator says {told.state}")
 
 
 def _began_later(transaction: OpenTransaction, told: ToldTransaction) -> bool:
@@ -156,8 +156,8 @@ def _began_later(transaction: OpenTransaction, told: ToldTransaction) -> bool:
     return told.start_time_ms > transaction.last_timestamp_ms + CLOCKS_MS
 
 
-def _unknown(reason: str) -> Verdict:
-    return Verdict(Ending.UNKNOWN, reason)
+def _unknown(reason: str) -> Judgement:
+    return Judgement(Ending.UNKNOWN, reason)
 
 
 def states_partition(transactional_id: str, count: int) -> int:

@@ -24,7 +24,7 @@ from kafka_unclean_recovery.recovery.partitions import Plans, not_begun
 from kafka_unclean_recovery.recovery.recover import Unsaved, plan_recovery
 from kafka_unclean_recovery.recovery.views import QuorumSilent, Wanted
 from kafka_unclean_recovery.salvage.designated import Designated, DesignatedLeaders
-from kafka_unclean_recovery.salvage.live.clearing import Saved, cleared, tail_text
+from kafka_unclean_recovery.salvage.live.clearing import ClearedTail, cleared, tail_text
 from kafka_unclean_recovery.salvage.live.losers import Loser, Losers, losers_of
 from kafka_unclean_recovery.salvage.live.saving import TailSaver
 from kafka_unclean_recovery.salvage.manifest import Manifest, manifest_json
@@ -138,7 +138,7 @@ async def _save(
     cluster: Cluster,
     plans: Sequence[PartitionPlan],
     losers: AllLosers,
-) -> list[Saved]:
+) -> list[ClearedTail]:
     wanted = [loser for of_it in losers.values() for loser in of_it.known]
     leaders = _leaders(cluster, plans)
     try:
@@ -155,11 +155,11 @@ async def _save(
         raise Interrupted from None
     except OSError as error:
         why = f"{FLAG} {first.directory}: {error.strerror or error}"
-        return [Saved(loser, why) for loser in wanted]
+        return [ClearedTail(loser, why) for loser in wanted]
     whole = [tail.loser for tail in tails if tail.why_not is None]
     records = count_text(sum(loser.records for loser in whole), "record")
     session.console.say(f"saved in {first.directory}: {records} of {_replicas(len(whole))}")
-    return [Saved(tail.loser, tail.why_not, tuple(tail.row.problems)) for tail in tails]
+    return [ClearedTail(tail.loser, tail.why_not, tuple(tail.row.problems)) for tail in tails]
 
 
 def _leaders(cluster: Cluster, plans: Sequence[PartitionPlan]) -> DesignatedLeaders:
@@ -208,7 +208,7 @@ async def _plans_now(
     return plan_recovery(await session.observer().observe(wanted, duration_seconds))
 
 
-def _tell(session: Session, tails: Sequence[Saved]) -> None:
+def _tell(session: Session, tails: Sequence[ClearedTail]) -> None:
     left = [f"{_where(t.loser)}: {t.why_not}" for t in tails if t.why_not is not None]
     for line in count_and_first("tail was not saved", "tails were not saved", left):
         session.console.say(line)
@@ -217,7 +217,7 @@ def _tell(session: Session, tails: Sequence[Saved]) -> None:
         session.console.say(line)
 
 
-def _line(tail: Saved) -> dict[str, Any]:
+def _line(tail: ClearedTail) -> dict[str, Any]:
     loser = tail.loser
     return {
         "topic": loser.topic_partition.topic,

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from kafka_unclean_recovery.log_dir.directory_names import DirectoryKind
 from kafka_unclean_recovery.log_dir.log_directory import LogDirectory
 from kafka_unclean_recovery.log_dir.metadata.image import MetadataImage, partition_states
-from kafka_unclean_recovery.log_dir.scan_rows import Found, directories_in_metadata, is_copy
+from kafka_unclean_recovery.log_dir.scan_rows import FoundLogs, directories_in_metadata, is_copy
 from kafka_unclean_recovery.model import PartitionState, ReplicaLog, TopicPartition
 
 
@@ -97,12 +97,14 @@ def _in_use(found: Sequence[LogDirectory]) -> Iterator[tuple[_Of, str]]:
                 yield of, str(directory.location / name)
 
 
-def settled(found: Found, state: PartitionState | None, directories: Sequence[str]) -> Found:
+def settled(
+    found: FoundLogs, state: PartitionState | None, directories: Sequence[str]
+) -> FoundLogs:
     """Return the finds of one partition: a copy that a start takes into use is a log in place of
     what it replaces, any other copy a stray. `found` must have all copies. directories: as in
     partition_info."""
     if state is None or not any(map(_copied, found.logs)):
-        return Found([log for log in found.logs if not _copied(log)], found.strays)
+        return FoundLogs([log for log in found.logs if not _copied(log)], found.strays)
     named = {
         broker: Home(id_, state.topic_id)
         for broker, id_ in zip(state.replicas, directories, strict=False)
@@ -118,7 +120,7 @@ def settled(found: Found, state: PartitionState | None, directories: Sequence[st
     ]
     brokers, paths = {log.broker for log in taken}, set(map(_directory, taken))
     kept = [log for log in found.logs if not _copied(log) and log.broker not in brokers]
-    return Found([*kept, *taken], [stray for stray in found.strays if stray[1] not in paths])
+    return FoundLogs([*kept, *taken], [stray for stray in found.strays if stray[1] not in paths])
 
 
 def _directory(log: ReplicaLog) -> str:

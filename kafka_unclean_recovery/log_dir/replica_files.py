@@ -23,7 +23,7 @@ from kafka_unclean_recovery.log_dir.start.names import (
 )
 from kafka_unclean_recovery.log_dir.start.transaction_index import (
     LEAST_SIZE,
-    Verdict,
+    IndexVerdict,
     transaction_index,
 )
 from kafka_unclean_recovery.log_dir.tree import Entry, Folder, Unreadable, printable
@@ -140,9 +140,9 @@ def _indexed(folder: Folder, segment: Segment, transactions: Mapping[int, str]) 
     if name is None:
         return True
     verdict = transaction_index(folder.read_whole(name) or b"", segment.base_offset)
-    if verdict is Verdict.UNKNOWN:
+    if verdict is IndexVerdict.UNKNOWN:
         raise EndsBroker(f"{name}: an entry has a version that is not known")
-    return verdict is Verdict.SOUND
+    return verdict is IndexVerdict.SOUND
 
 
 def with_swaps(files: ReplicaFiles, end_of: Callable[[Segment], int]) -> tuple[Segment, ...]:

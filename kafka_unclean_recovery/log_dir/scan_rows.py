@@ -29,7 +29,7 @@ Row = tuple[Replica, ReplicaLog]
 
 
 @dataclass(slots=True)
-class Found:
+class FoundLogs:
     """The finds of one partition: its logs in the order of the directories, and (broker, path) of
     each replica that was put aside or was still being copied."""
 
@@ -51,7 +51,7 @@ def partition_infos(
     image is no older than their replicas.
     """
     states = {s.topic_partition: s for s in partition_states(image) if wanted(s.topic_partition)}
-    found: dict[TopicPartition, Found] = defaultdict(Found)
+    found: dict[TopicPartition, FoundLogs] = defaultdict(FoundLogs)
     for replica, log in rows:
         found[replica.topic_partition].logs.append(log)
     for partition, broker, path in strays:
@@ -87,7 +87,7 @@ def in_doubt(log: ReplicaLog) -> ReplicaLog:
 def partition_info(
     partition: TopicPartition,
     state: PartitionState | None,
-    found: Found,
+    found: FoundLogs,
     directories: Sequence[str],
     *,
     compacted: bool,

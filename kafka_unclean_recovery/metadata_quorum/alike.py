@@ -21,7 +21,7 @@ from kafka_unclean_recovery.log_dir.metadata.cluster_metadata import (
 from kafka_unclean_recovery.log_dir.metadata.parting import log_batches
 from kafka_unclean_recovery.metadata_quorum.copies import Copy, with_node
 from kafka_unclean_recovery.metadata_quorum.log_end import LogEnd
-from kafka_unclean_recovery.metadata_quorum.places import Place, metadata_files
+from kafka_unclean_recovery.metadata_quorum.places import CopyPlace, metadata_files
 
 _AT_ONCE = 1 << 20
 
@@ -34,7 +34,7 @@ class _End:
     batch: Batch
 
 
-def alike(place: Place, base: Copy) -> Copy | None:
+def alike(place: CopyPlace, base: Copy) -> Copy | None:
     """Return the copy at this place if it is the beginning of `base`, or all of it; None where it
     has to be read by itself. Raises BadFormat, Unreadable."""
     plain = base.sound and base.end.torn == 0 and not base.problems

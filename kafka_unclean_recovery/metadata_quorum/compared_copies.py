@@ -19,7 +19,7 @@ from kafka_unclean_recovery.log_dir.tree import Location, Unreadable
 from kafka_unclean_recovery.metadata_quorum.alike import alike
 from kafka_unclean_recovery.metadata_quorum.copies import Copy, read_copy
 from kafka_unclean_recovery.metadata_quorum.gap import described
-from kafka_unclean_recovery.metadata_quorum.places import Place, find, metadata_files
+from kafka_unclean_recovery.metadata_quorum.places import CopyPlace, find, metadata_files
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ def _without_copy(
                 yield location, owner
 
 
-def _log_size(place: Place) -> int:
+def _log_size(place: CopyPlace) -> int:
     """Return the log's size in bytes: the longest is read first, of which others are a part."""
     try:
         with metadata_files(place) as files:

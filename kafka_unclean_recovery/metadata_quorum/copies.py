@@ -30,7 +30,7 @@ from kafka_unclean_recovery.log_dir.small_files.quorum_state import (
 )
 from kafka_unclean_recovery.log_dir.tree import Unreadable
 from kafka_unclean_recovery.metadata_quorum.log_end import LogEnd, log_end
-from kafka_unclean_recovery.metadata_quorum.places import Place, metadata_files, opened
+from kafka_unclean_recovery.metadata_quorum.places import CopyPlace, metadata_files, opened
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class Copy:
     `brokers` are those that it knows.
     """
 
-    place: Place
+    place: CopyPlace
     owner: MetaProperties | None
     snapshot: SnapshotId | None
     log_start_offset: int
@@ -108,7 +108,7 @@ class Copy:
         return max(self.last_epoch, seen)
 
 
-def read_copy(place: Place) -> tuple[Copy, MetadataImage]:
+def read_copy(place: CopyPlace) -> tuple[Copy, MetadataImage]:
     """Read one copy, and the state of the cluster that it has. Raises BadFormat, Unreadable."""
     with metadata_files(place) as files:
         metadata = read_metadata(files, as_controller=True)
@@ -136,7 +136,7 @@ def read_copy(place: Place) -> tuple[Copy, MetadataImage]:
     return with_node(copy, place), metadata.image
 
 
-def with_node(log: Copy, place: Place, **behind: Any) -> Copy:
+def with_node(log: Copy, place: CopyPlace, **behind: Any) -> Copy:
     """Return the copy at this place, whose log is as `log` has it, with what its node's small files
     say. behind: what is otherwise in a log that ends before. Raises BadFormat, Unreadable."""
     owner, held_by = (None, None) if place.alone else _owner(place)
@@ -184,7 +184,7 @@ def _doubts(metadata: ClusterMetadata, end: LogEnd) -> tuple[str, ...]:
     return tuple(doubts(replace(metadata, stopped=end.damage)))
 
 
-def _owner(place: Place) -> tuple[MetaProperties, int | None]:
+def _owner(place: CopyPlace) -> tuple[MetaProperties, int | None]:
     with place.within.open() as folder:
         data = folder.read_whole(META_PROPERTIES)
         if data is None:
@@ -192,7 +192,7 @@ def _owner(place: Place) -> tuple[MetaProperties, int | None]:
         return parse_meta_properties(data), folder.lock_holder(LOCK)
 
 
-def _quorum_state(place: Place) -> tuple[QuorumState | None, str | None]:
+def _quorum_state(place: CopyPlace) -> tuple[QuorumState | None, str | None]:
     """Return what the file says, None where there is none; and why it can't be read."""
     try:
         with opened(place) as folder:

@@ -20,7 +20,7 @@ from kafka_unclean_recovery.log_dir.tree import (
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class CopyPlace:
     """The place of a copy. `within` is the log directory that holds `__cluster_metadata-0`, or the
     metadata directory itself where the user named that alone."""
 
@@ -32,26 +32,26 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundCopies:
     """places: of copies, in the order of the directories named. log_directories: all of them, with
     a copy or without. problems: sentences on what could not be read."""
 
-    places: tuple[Place, ...]
+    places: tuple[CopyPlace, ...]
     log_directories: tuple[Location, ...]
     problems: tuple[str, ...]
 
 
-def find(roots: Sequence[Location]) -> Found:
+def find(roots: Sequence[Location]) -> FoundCopies:
     """Find the copies at and below these directories. A directory is a metadata directory by its
     files, or a log directory by its meta.properties."""
-    places: dict[object, Place] = {}
+    places: dict[object, CopyPlace] = {}
     directories: dict[object, Location] = {}
     problems: list[str] = []
     for root in roots:
         try:
             with root.open() as folder:
                 if _is_metadata(folder):
-                    places.setdefault(folder.identity, Place(root, alone=True))
+                    places.setdefault(folder.identity, CopyPlace(root, alone=True))
                     continue
         except Unreadable as error:
             problems.append(f"{root}: {error}")
@@ -61,7 +61,7 @@ def find(roots: Sequence[Location]) -> Found:
         problems += [*below.complaints, *below.links.values()]
     for location in directories.values():
         _add(location, places, problems)
-    return Found(tuple(places.values()), tuple(directories.values()), tuple(problems))
+    return FoundCopies(tuple(places.values()), tuple(directories.values()), tuple(problems))
 
 
 def _is_metadata(folder: Folder) -> bool:
@@ -71,19 +71,19 @@ def _is_metadata(folder: Folder) -> bool:
     return QUORUM_STATE in names or any(name.endswith(".checkpoint") for name in names)
 
 
-def _add(location: Location, places: dict[object, Place], problems: list[str]) -> None:
+def _add(location: Location, places: dict[object, CopyPlace], problems: list[str]) -> None:
     """Add the copy in this log directory, if there is one: a broker has it in one of several."""
     try:
         with location.open() as folder:
             if any(e.name == CLUSTER_METADATA and e.is_directory for e in folder.entries()):
                 with folder.folder(CLUSTER_METADATA) as inner:
-                    places.setdefault(inner.identity, Place(location))
+                    places.setdefault(inner.identity, CopyPlace(location))
     except Unreadable as error:
         problems.append(f"{location}: {error}")
 
 
 @contextmanager
-def opened(place: Place) -> Iterator[Folder]:
+def opened(place: CopyPlace) -> Iterator[Folder]:
     """Open the metadata directory. Raises Unreadable."""
     with ExitStack() as stack:
         folder = stack.enter_context(place.within.open())
@@ -93,7 +93,7 @@ def opened(place: Place) -> Iterator[Folder]:
 
 
 @contextmanager
-def metadata_files(place: Place) -> Iterator[list[MetadataFile]]:
+def metadata_files(place: CopyPlace) -> Iterator[list[MetadataFile]]:
     """Open the segments and snapshots of a copy, by name. Raises Unreadable."""
     with opened(place) as folder, newest.metadata_files(folder) as found:
         yield found

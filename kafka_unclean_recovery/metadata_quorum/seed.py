@@ -34,7 +34,7 @@ from kafka_unclean_recovery.log_dir.small_files.quorum_state import (
 )
 from kafka_unclean_recovery.log_dir.tree import Folder, OpenFile, Unreadable
 from kafka_unclean_recovery.metadata_quorum.copies import Copy, read_copy
-from kafka_unclean_recovery.metadata_quorum.places import Place
+from kafka_unclean_recovery.metadata_quorum.places import CopyPlace
 
 _AT_ONCE = 1 << 20
 # The topic id of __cluster_metadata (Uuid.METADATA_TOPIC_ID).
@@ -153,7 +153,7 @@ def _give_away(partial: Path, source: Path) -> None:
 
 def _read_back(plan: QuorumPlanJson, partial: Path) -> None:
     """Read what was written as any copy is read. Raises SeedRefused where it is not as planned."""
-    copy, _ = read_copy(Place(LocalLocation(partial / CLUSTER_METADATA), alone=True))
+    copy, _ = read_copy(CopyPlace(LocalLocation(partial / CLUSTER_METADATA), alone=True))
     for what, wanted, found in _differences(plan, copy):
         if wanted != found:
             raise SeedRefused(f"read back, its {what} is {found}, and not {wanted} as planned")

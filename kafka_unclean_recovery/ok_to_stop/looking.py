@@ -22,7 +22,7 @@ from kafka_unclean_recovery.documents.observation import ObservationJson, VoterS
 from kafka_unclean_recovery.kafka_names import Errors
 from kafka_unclean_recovery.model import Broker, Cluster, PartitionState, TopicPartition
 from kafka_unclean_recovery.ok_to_stop.observed import (
-    Asked,
+    Answers,
     has_elr,
     in_sync_unlisted,
     observed_brokers,
@@ -97,7 +97,7 @@ class Look:
             problems=tuple({**self._problems, **dict.fromkeys(asked.seldom.problems)}),
         )
 
-    async def _asked(self) -> tuple[Asked, tuple[VoterStateJson, ...] | None]:
+    async def _asked(self) -> tuple[Answers, tuple[VoterStateJson, ...] | None]:
         cluster, listed = await self._current()
         quorum = self._reader.controllers.quorum
         live = list(cluster.brokers.values())
@@ -114,7 +114,7 @@ class Look:
         in_sync = in_sync_unlisted(cluster, listed, hidden)
         heard = await heard_of(self._reader, strangers(cluster, listed), cluster, in_sync)
         best = await self._survivors(cluster, listed, hidden)
-        return Asked(heard, listed, hidden, silent, seldom, reassignments, best), voters
+        return Answers(heard, listed, hidden, silent, seldom, reassignments, best), voters
 
     async def _current(self) -> _Read:
         """Read brokers and topics through a broker that is not behind, where that can be known."""

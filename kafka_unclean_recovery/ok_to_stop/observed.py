@@ -38,7 +38,7 @@ _ASKED_NOBODY = Survivors()
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Answers:
     """The answers. hidden: partitions that a broker leads which is not listed. silent: why listed
     brokers did not answer. reassignments: None where they are not known."""
 
@@ -67,7 +67,7 @@ def has_elr(finalized: Mapping[str, int], topics: Sequence[ObservedTopicJson]) -
     return any(partition.elr or partition.last_known_elr for partition in partitions)
 
 
-def observed_brokers(asked: Asked) -> tuple[ObservedBrokerJson, ...]:
+def observed_brokers(asked: Answers) -> tuple[ObservedBrokerJson, ...]:
     """Return the brokers that are listed, and those that are not and may live."""
     own, disks = asked.seldom.own_min_isrs, asked.seldom.hidden.silent
     live = (
@@ -102,7 +102,7 @@ def in_sync_unlisted(
     return in_sync
 
 
-def _unlisted(asked: Asked) -> list[ObservedBrokerJson]:
+def _unlisted(asked: Answers) -> list[ObservedBrokerJson]:
     """Return the brokers of replicas that are not listed, live or fenced, and not known to be dead.
     What becomes of fenced ones the controller's rules tell, whether they live or not."""
     found = []
@@ -119,7 +119,7 @@ def _unseen(broker: int, silent: str, heard: str | None) -> ObservedBrokerJson:
     return ObservedBrokerJson(broker, None, False, silent, None, listed=False, heard=heard)
 
 
-def observed_topic(topic: Topic, asked: Asked, unseen: frozenset[int]) -> ObservedTopicJson:
+def observed_topic(topic: Topic, asked: Answers, unseen: frozenset[int]) -> ObservedTopicJson:
     """Return the topic. unseen: brokers that are not listed and live."""
     min_isr = asked.seldom.min_isrs.get(topic.name)
     unclean = asked.seldom.uncleans.get(topic.name)
@@ -162,7 +162,7 @@ def _config_problem(key: str, found: ConfigValue | None) -> str:
 
 
 def _partition(
-    state: PartitionState, asked: Asked, unseen: frozenset[int]
+    state: PartitionState, asked: Answers, unseen: frozenset[int]
 ) -> ObservedPartitionJson:
     told = with_reassignment(state, asked.reassignments or {})
     best = asked.survivors.get(state.topic_partition, _ASKED_NOBODY)

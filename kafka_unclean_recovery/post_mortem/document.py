@@ -30,7 +30,7 @@ from kafka_unclean_recovery.post_mortem.story import (
     Care,
     Election,
     PostMortem,
-    Saved,
+    SavedTail,
     Seed,
     losses_by_topic,
 )
@@ -108,7 +108,7 @@ def _election(election: Election) -> ElectionJson:
     )
 
 
-def _saved(saved: Saved) -> SavedJson:
+def _saved(saved: SavedTail) -> SavedJson:
     where = saved.topic_partition
     return SavedJson(
         where.topic,

@@ -56,7 +56,7 @@ from kafka_unclean_recovery.post_mortem.story import (
     Election,
     Order,
     PostMortem,
-    Saved,
+    SavedTail,
     Seed,
     gravest,
 )
@@ -140,7 +140,7 @@ class _Tale:
     groups_asked: bool = False
     unknown: tuple[str, ...] = ()
     consents: list[tuple[int, JsonObject]] = field(default_factory=list)
-    saved: list[tuple[str, tuple[Saved, ...]]] = field(default_factory=list)
+    saved: list[tuple[str, tuple[SavedTail, ...]]] = field(default_factory=list)
     found: dict[TopicPartition, list[Election]] = field(default_factory=dict)
     last_run: dict[TopicPartition, int] = field(default_factory=dict)
     seeds: list[Seed] = field(default_factory=list)
@@ -351,8 +351,8 @@ def _groups(read: PartitionJson, known: DecisionJson) -> tuple[GroupBeyond, ...]
     )
 
 
-def _saved(row: SavedJson) -> Saved:
-    return Saved(
+def _saved(row: SavedJson) -> SavedTail:
+    return SavedTail(
         _topic_partition(row),
         row.broker,
         row.start_offset,

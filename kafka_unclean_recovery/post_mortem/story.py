@@ -166,7 +166,7 @@ def groups_given_up(
 
 
 @dataclass(frozen=True, slots=True)
-class Saved:
+class SavedTail:
     """The tail of one live replica, [start_offset, end_offset). reason: why the tail was not
     saved."""
 
@@ -245,7 +245,7 @@ class PostMortem:
     moments: tuple[Moment, ...]
     consents: tuple[tuple[int, JsonObject], ...]
     elections: tuple[Election, ...]
-    saved: tuple[tuple[str, tuple[Saved, ...]], ...]
+    saved: tuple[tuple[str, tuple[SavedTail, ...]], ...]
     unfinished: tuple[TopicPartition, ...]
     ended: bool
     care: Care | None

@@ -38,7 +38,7 @@ def json_parts(report: Report) -> Iterator[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
+class ReportSummary:
     """Counts over a report. `losses` has one for each partition that was elected or, in a run
     that elects nothing, would be; `waiting` is about those that are offline still."""
 
@@ -50,11 +50,11 @@ class Summary:
     waiting: tuple[BrokerWaiting, ...] = ()
 
 
-def summarize(report: Report) -> Summary:
+def summarize(report: Report) -> ReportSummary:
     states = [row.state for row in report.partitions]
     offline = sum(1 for state in states if state is not None and state.offline)
     missing = states.count(None)
-    return Summary(
+    return ReportSummary(
         outcomes=Counter(row.outcome.kind for row in report.partitions if row.outcome),
         online=len(states) - offline - missing,
         offline=offline,

@@ -20,7 +20,7 @@ from kafka_unclean_recovery.model import (
 )
 from kafka_unclean_recovery.planning.broker_return import effect_text, waiting_lines
 from kafka_unclean_recovery.planning.losses import loss_under
-from kafka_unclean_recovery.report.document import Summary, election_loss, summarize
+from kafka_unclean_recovery.report.document import ReportSummary, election_loss, summarize
 from kafka_unclean_recovery.shown import shown, shown_lines
 from kafka_unclean_recovery.wording import (
     INTERRUPTED,
@@ -331,7 +331,7 @@ def _interrupted_text(report: Report) -> str:
     return "interrupted, so not all was tried"
 
 
-def _states_text(report: Report, summary: Summary) -> str:
+def _states_text(report: Report, summary: ReportSummary) -> str:
     partitions = len(report.partitions)
     if not partitions:  # Only a run on all offline partitions can find none.
         shown = "no offline partitions found"

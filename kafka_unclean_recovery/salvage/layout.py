@@ -15,7 +15,7 @@ _SEGMENTS = "segments"
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ReplicaPlace:
     """The paths of one replica's files, relative to the output directory. copy: counts the
     directories in which the broker holds the partition. A broker that holds one twice won't start,
     but its disks may tell."""

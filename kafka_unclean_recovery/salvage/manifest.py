@@ -18,7 +18,7 @@ from kafka_unclean_recovery.documents.salvage import (
     TransactionsJson,
 )
 from kafka_unclean_recovery.model import EpochLineage, ReplicaLog
-from kafka_unclean_recovery.salvage.layout import Place
+from kafka_unclean_recovery.salvage.layout import ReplicaPlace
 from kafka_unclean_recovery.salvage.ranges import NO_EPOCH
 from kafka_unclean_recovery.salvage.raw_segments import RawSegment
 from kafka_unclean_recovery.salvage.replica import Salvaged
@@ -114,7 +114,7 @@ def _spans(spans: EpochLineage) -> tuple[SpanJson, ...]:
     )
 
 
-def _segment(place: Place, segment: RawSegment) -> SegmentJson:
+def _segment(place: ReplicaPlace, segment: RawSegment) -> SegmentJson:
     return SegmentJson(
         f"{place.segments}/{segment.file}",
         segment.first_offset,

@@ -20,7 +20,7 @@ from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.model import EpochLineage, ReplicaLog, TopicPartition
 from kafka_unclean_recovery.salvage.behind import as_far_as_its_files
 from kafka_unclean_recovery.salvage.designated import Designated
-from kafka_unclean_recovery.salvage.layout import Place
+from kafka_unclean_recovery.salvage.layout import ReplicaPlace
 from kafka_unclean_recovery.salvage.ranges import Lost, lost_under
 from kafka_unclean_recovery.salvage.raw_segments import RawSegment, RawSegments
 from kafka_unclean_recovery.salvage.records import LARGEST_BATCH, Record, decode
@@ -61,7 +61,7 @@ class Salvaged:
     designated: Designated
     log: ReplicaLog | None = None
     lost: Lost | None = None
-    place: Place | None = None
+    place: ReplicaPlace | None = None
     segments: Sequence[RawSegment] = ()
     records: int | None = None
     markers: int | None = None
@@ -91,7 +91,7 @@ class Output:
 
 
 def salvage_replica(
-    folder: Folder, found: Salvaged, output: Output, place: Place, meter: Meter
+    folder: Folder, found: Salvaged, output: Output, place: ReplicaPlace, meter: Meter
 ) -> None:
     """Fill in `found`, and write files at `place` in the output if there is anything to salvage.
 
@@ -173,7 +173,7 @@ def _doubts(log: ReplicaLog, designated: Designated, lost: Lost) -> Iterator[str
         yield designated.doubt
 
 
-def _write(tail: Tail, found: Salvaged, output: Output, place: Place) -> None:
+def _write(tail: Tail, found: Salvaged, output: Output, place: ReplicaPlace) -> None:
     transactions = _transactions(tail, found)
     home = output.root / place.segments
     make_private_directory(home.parent)
@@ -201,7 +201,7 @@ def _write(tail: Tail, found: Salvaged, output: Output, place: Place) -> None:
 
 
 def _begin_records(
-    found: Salvaged, output: Output, place: Place, files: ExitStack
+    found: Salvaged, output: Output, place: ReplicaPlace, files: ExitStack
 ) -> RecordSink | None:
     if output.records is None:
         return None

@@ -14,7 +14,7 @@ from kafka_unclean_recovery.log_dir.tree import Location, Unreadable
 from kafka_unclean_recovery.log_dir.watching import Watch, WatchedMeter
 from kafka_unclean_recovery.model import TopicPartition
 from kafka_unclean_recovery.salvage.designated import DesignatedLeaders
-from kafka_unclean_recovery.salvage.layout import Place
+from kafka_unclean_recovery.salvage.layout import ReplicaPlace
 from kafka_unclean_recovery.salvage.replica import Output, Salvaged, salvage_replica
 
 Wanted = Callable[[TopicPartition], bool]
@@ -93,7 +93,7 @@ def salvage_replicas(sources: Sequence[Source], output: Output, watch: Watch) ->
     for source in sources:
         which = (source.row.replica.topic_partition, source.row.replica.broker)
         copies[which] += 1
-        _salvage(source, output, Place(*which, copies[which]), meter)
+        _salvage(source, output, ReplicaPlace(*which, copies[which]), meter)
         meter.replicas += 1
     meter.tell()
 
@@ -147,7 +147,7 @@ def _put_aside(
             yield f"{where}: left out: its name says that its broker did not use it any more"
 
 
-def _salvage(source: Source, output: Output, place: Place, meter: WatchedMeter) -> None:
+def _salvage(source: Source, output: Output, place: ReplicaPlace, meter: WatchedMeter) -> None:
     with ExitStack() as opened:
         try:
             log_directory = opened.enter_context(source.directory.location.open())

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 from kafka_unclean_recovery.cluster.controller import Controller, Unsure
 from kafka_unclean_recovery.cluster.requests.controller_requests import (
     UNCLEAN,
-    Answer,
+    PartitionResult,
     elect_leaders,
     left_out,
 )
@@ -38,7 +38,7 @@ from kafka_unclean_recovery.survey.reading import Reader
 from kafka_unclean_recovery.transport import Elections, ReplicaLogSource
 from kafka_unclean_recovery.transport.coming import Coming
 from kafka_unclean_recovery.transport.gate import Gate, LookTooOld, StopAsked
-from kafka_unclean_recovery.transport.observe_again import Election, observe_again
+from kafka_unclean_recovery.transport.observe_again import DueElection, observe_again
 from kafka_unclean_recovery.transport.sending import Sent, noted, settle
 
 _LATE_SECONDS = 2.0
@@ -47,10 +47,10 @@ _RETRY_SECONDS = 0.5
 _LATE_TRIES = 5
 
 Outcomes = dict[TopicPartition, Outcome]
-Carried = dict[TopicPartition, Election]
+Carried = dict[TopicPartition, DueElection]
 Said = dict[TopicPartition, str]
 """The reason, by partition, why it got no leader."""
-Stands = Callable[[Election], str | None]
+Stands = Callable[[DueElection], str | None]
 """Given an election as observed again, returns why an election would take another leader by now
 than in the try before; None where it would not."""
 LOST = (Behind, ConnectionFailed, NoBrokerReachable)
@@ -256,7 +256,7 @@ async def _settled(means: Means, reason: str) -> bool:
 
 async def elect_uncleanly(
     means: Means, wanted: Sequence[TopicPartition]
-) -> dict[TopicPartition, Answer]:
+) -> dict[TopicPartition, PartitionResult]:
     """Have the controller elect the first live replica of each list, and return its answers; that
     it left a partition out is one."""
     answers = await noted(
@@ -269,13 +269,15 @@ async def elect_uncleanly(
     return left_out(wanted) | {tp: answers[tp] for tp in wanted if tp in answers}
 
 
-def raise_if_unsure(controller: Controller, answers: Iterable[Answer]) -> None:
+def raise_if_unsure(controller: Controller, answers: Iterable[PartitionResult]) -> None:
     unsure = [answer for answer in answers if controller.unsure(answer.error)]
     if unsure:
         raise Unsure(sentence(unsure[0]))
 
 
-def why_not_elected(controller: Controller, answers: Mapping[TopicPartition, Answer]) -> Said:
+def why_not_elected(
+    controller: Controller, answers: Mapping[TopicPartition, PartitionResult]
+) -> Said:
     """Return why partitions have no leader of this election. Raises Unsure."""
     failed = failures(answers)
     raise_if_unsure(controller, failed.values())
@@ -308,7 +310,7 @@ async def read_back(
 
 def judged(
     tp: TopicPartition,
-    election: Election,
+    election: DueElection,
     seen: Described,
     said: Said,
     unanswered: Collection[TopicPartition],
@@ -330,23 +332,27 @@ def all_in_doubt(partitions: Iterable[TopicPartition], reason: str) -> Outcomes:
     return dict.fromkeys(partitions, Outcome(OutcomeKind.FAILED, reason, in_doubt=True))
 
 
-def errors(answers: Mapping[TopicPartition, Answer]) -> dict[TopicPartition, Answer]:
+def errors(
+    answers: Mapping[TopicPartition, PartitionResult],
+) -> dict[TopicPartition, PartitionResult]:
     return {tp: answer for tp, answer in answers.items() if answer.error != Errors.NONE}
 
 
-def failures(answers: Mapping[TopicPartition, Answer]) -> dict[TopicPartition, Answer]:
+def failures(
+    answers: Mapping[TopicPartition, PartitionResult],
+) -> dict[TopicPartition, PartitionResult]:
     """Return the answers that are failures. An election that was not needed is no failure: reading
     back tells who leads."""
     return {tp: a for tp, a in errors(answers).items() if a.error != Errors.ELECTION_NOT_NEEDED}
 
 
-def sentence(answer: Answer) -> str:
+def sentence(answer: PartitionResult) -> str:
     if answer.left_out:
         return answer.message or ""
     return f"{error_name(answer.error)}: {answer.message or 'no reason given'}"
 
 
-def elect_line(election: Election) -> dict[str, Any]:
+def elect_line(election: DueElection) -> dict[str, Any]:
     return {
         "topic": election.before.topic,
         "partition": election.before.partition,
@@ -362,7 +368,7 @@ def outcome_line(tp: TopicPartition, outcome: Outcome) -> dict[str, Any]:
     }
 
 
-def _seen(tp: TopicPartition, election: Election, seen: Described, failed: bool) -> bool:
+def _seen(tp: TopicPartition, election: DueElection, seen: Described, failed: bool) -> bool:
     """Return True when the partition has a leader, unless none was elected, and its old order, or
     replicas that somebody else gave it."""
     before = election.before

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from kafka_unclean_recovery.cluster.requests.controller_requests import Answer
+from kafka_unclean_recovery.cluster.requests.controller_requests import PartitionResult
 from kafka_unclean_recovery.documents.journal import Event
 from kafka_unclean_recovery.documents.journal_lines import JournalError, Reordered
 from kafka_unclean_recovery.kafka_names import Errors
@@ -47,7 +47,7 @@ from kafka_unclean_recovery.transport.electing import (
 )
 from kafka_unclean_recovery.transport.gate import LookTooOld
 from kafka_unclean_recovery.transport.moved_sets import MovedSets, Settled
-from kafka_unclean_recovery.transport.observe_again import Election
+from kafka_unclean_recovery.transport.observe_again import DueElection
 from kafka_unclean_recovery.transport.replica_order import BATCH, ReplicaOrder
 from kafka_unclean_recovery.transport.unregistered import (
     Brokers,
@@ -132,7 +132,7 @@ class MoveElector:
         wanted = sorted(pending.keys() - failed.keys())
         return failed | (await self._elect(wanted) if wanted else {})
 
-    def _why_not_moved(self, now: Election) -> str | None:
+    def _why_not_moved(self, now: DueElection) -> str | None:
         """Return why the next try would not elect by the new replicas: they were written, and
         somebody else changed them."""
         if now.before.topic_partition not in self._written:
@@ -140,7 +140,7 @@ class MoveElector:
         target = tuple(r for r in now.before.replicas if r not in now.before.removing_replicas)
         return None if target == self._target(now) else _OTHER_REPLICAS.format(now=list(target))
 
-    def _target(self, election: Election) -> tuple[int, ...]:
+    def _target(self, election: DueElection) -> tuple[int, ...]:
         return self._reduced.get(election.before.topic_partition, _move(election).order)
 
     async def _write(self, elections: Carried) -> Said:
@@ -159,7 +159,7 @@ class MoveElector:
 
     async def _write_without(
         self, elections: Carried, gone: Brokers
-    ) -> dict[TopicPartition, Answer]:
+    ) -> dict[TopicPartition, PartitionResult]:
         """Write the new replicas without the brokers in `gone`, announced as another move."""
         orders = {tp: without(_move(e).order, gone[tp]) for tp, e in elections.items()}
         reduced = [
@@ -177,7 +177,7 @@ class MoveElector:
         raise_if_unsure(self._means.controller, refused.values())
         return refused
 
-    async def _see_who_came_back(self, written: Sequence[Election]) -> None:
+    async def _see_who_came_back(self, written: Sequence[DueElection]) -> None:
         """Raise LookTooOld where an old replica has come back while the new ones were written."""
         live = (await self._means.reader.cluster())[0].brokers.keys()
         back = next((broker for election in written for broker in election.back(live)), None)
@@ -247,12 +247,12 @@ class MovesApart:
         return Elections(made.outcomes | also.outcomes, made.after | also.after)
 
 
-def _move(election: Election) -> Move:
+def _move(election: DueElection) -> Move:
     assert election.plan.move is not None
     return election.plan.move
 
 
-def _weighed(election: Election) -> Election:
+def _weighed(election: DueElection) -> DueElection:
     """Return the election as one whose new replicas were there before: they hold nothing."""
     before, order = election.before, _move(election).order
     new = tuple(broker for broker in order if broker not in before.replicas)
@@ -260,7 +260,7 @@ def _weighed(election: Election) -> Election:
 
 
 def _told(
-    outcome: Outcome, election: Election, settled: Settled, order: tuple[int, ...]
+    outcome: Outcome, election: DueElection, settled: Settled, order: tuple[int, ...]
 ) -> Outcome:
     """Return the outcome, with what was given up, the replicas, who has left them, and what is
     listed still. Where it is not certain how the move ended it is no success."""
@@ -281,19 +281,19 @@ def _told(
     return replace(outcome, kind=kind, reason="; ".join(filter(None, parts)) or None)
 
 
-def _step(election: Election, order: tuple[int, ...]) -> Reordered:
+def _step(election: DueElection, order: tuple[int, ...]) -> Reordered:
     before, kind = election.before, _move(election).kind
     old = _old_replicas(election)
     return Reordered(before.topic_partition, before.topic_id, old, order, 0, kind)
 
 
-def _old_replicas(election: Election) -> tuple[int, ...]:
+def _old_replicas(election: DueElection) -> tuple[int, ...]:
     """Return the replicas from before, without those that a reassignment was adding."""
     state = election.plan.state
     return tuple(r for r in state.replicas if r not in state.adding_replicas)
 
 
-def _move_line(election: Election, order: Sequence[int]) -> dict[str, Any]:
+def _move_line(election: DueElection, order: Sequence[int]) -> dict[str, Any]:
     before, move = election.before, _move(election)
     return {
         "topic": before.topic,

@@ -44,7 +44,7 @@ _NOT_ELECTABLE = (
 
 
 @dataclass(frozen=True, slots=True)
-class Election:
+class DueElection:
     """One election that may go ahead: the plan, and the partition and the brokers listed as live as
     observed just before."""
 
@@ -72,7 +72,7 @@ async def observe_again(
     plans: Mapping[TopicPartition, PartitionPlan],
     choose: Choice,
     gate: Gate,
-) -> tuple[dict[TopicPartition, Outcome], dict[TopicPartition, Election]]:
+) -> tuple[dict[TopicPartition, Outcome], dict[TopicPartition, DueElection]]:
     """Return (outcomes of partitions that are settled or refused, elections that may go ahead).
     `plans` is sorted. The gate is open for a while afterwards.
 
@@ -107,7 +107,7 @@ async def observe_again(
         if settled is not None:
             outcomes[tp] = settled
         elif now is not None:
-            elections[tp] = Election(plan, now, live)
+            elections[tp] = DueElection(plan, now, live)
     designated = {election.leader for election in elections.values()}
     changed, found = await asyncio.gather(
         _changed_logs(source, cluster, elections),
@@ -148,12 +148,12 @@ def _new_ones_gone(plan: PartitionPlan, cluster: Cluster) -> Outcome | None:
 
 
 async def _changed_logs(
-    source: ReplicaLogSource, cluster: Cluster, elections: Mapping[TopicPartition, Election]
+    source: ReplicaLogSource, cluster: Cluster, elections: Mapping[TopicPartition, DueElection]
 ) -> dict[TopicPartition, str]:
     """Return why designated leaders don't answer any more, or a live replica has another log than
     planned. Each live broker is asked once, all at the same time."""
     known = {**cluster.fenced_at, **cluster.brokers}
-    by_broker: dict[int, list[Election]] = {}
+    by_broker: dict[int, list[DueElection]] = {}
     for election in elections.values():
         new = new_replicas(election.plan)
         asked = {election.leader, *election.before.online_replicas, *_told(election.plan)}
@@ -170,7 +170,7 @@ async def _changes_of(
     source: ReplicaLogSource,
     known: Mapping[int, Broker],
     broker_id: int,
-    elections: Sequence[Election],
+    elections: Sequence[DueElection],
 ) -> dict[TopicPartition, str]:
     """Return why the logs of one broker keep elections from going ahead."""
     before = {election.before.topic_partition: election for election in elections}
@@ -206,7 +206,7 @@ def _told(plan: PartitionPlan) -> list[int]:
     return [log.broker for log in plan.replica_logs if log.live and log.problem is None]
 
 
-def _not_listed_any_more(election: Election, broker: int) -> bool:
+def _not_listed_any_more(election: DueElection, broker: int) -> bool:
     return broker in election.plan.state.online_replicas and broker not in election.live
 
 

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from kafka_unclean_recovery.cluster.requests.controller_requests import Answer
+from kafka_unclean_recovery.cluster.requests.controller_requests import PartitionResult
 from kafka_unclean_recovery.cluster.requests.describe import Described
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.documents.journal import Event
@@ -42,7 +42,7 @@ from kafka_unclean_recovery.transport.electing import (
     why_not_elected,
 )
 from kafka_unclean_recovery.transport.gate import LookTooOld
-from kafka_unclean_recovery.transport.observe_again import Election
+from kafka_unclean_recovery.transport.observe_again import DueElection
 from kafka_unclean_recovery.transport.replica_order import (
     BATCH,
     OTHER_ORDER,
@@ -170,7 +170,7 @@ class ReorderElector:
             self._not_written = failed
             raise
 
-    def _why_not_in_order(self, now: Election) -> str | None:
+    def _why_not_in_order(self, now: DueElection) -> str | None:
         """Return why the next try would elect by another order than ours, which it does not write:
         somebody else has changed it. None where it stands, or is written first."""
         tp = now.before.topic_partition
@@ -194,7 +194,7 @@ class ReorderElector:
             if (why := why_not_ours(_step(election), seen)) is not None
         }
 
-    async def _why_late(self, written: Sequence[Election], soon: Deadline) -> str | None:
+    async def _why_late(self, written: Sequence[DueElection], soon: Deadline) -> str | None:
         """Return why to look again before the election; None where nobody has come back while the
         orders were written. Whoever shows the orders knows of all that were there before them."""
         if soon.expired:
@@ -219,7 +219,7 @@ class ReorderElector:
 
     async def _write_without(
         self, elections: Carried, gone: Brokers
-    ) -> dict[TopicPartition, Answer]:
+    ) -> dict[TopicPartition, PartitionResult]:
         """Write the orders without the brokers in `gone`; nothing puts these back."""
         orders = {tp: without(e.plan.order, gone[tp]) for tp, e in elections.items()}
         rows = [
@@ -275,7 +275,7 @@ def _with_order(outcome: Outcome, not_back: str | None) -> Outcome:
     return replace(outcome, kind=OutcomeKind.FAILED, reason=reason)
 
 
-def _with_reduced(outcome: Outcome, election: Election, reduced: Reduced) -> Outcome:
+def _with_reduced(outcome: Outcome, election: DueElection, reduced: Reduced) -> Outcome:
     """Return the outcome, with what became of the replica set where it was reduced."""
     order = reduced.get(election.before.topic_partition)
     if order is None:
@@ -296,14 +296,14 @@ def _steps(elections: Carried) -> list[Reordered]:
     return [_step(e) for e in elections.values() if e.needs_order]
 
 
-def _step(election: Election) -> Reordered:
+def _step(election: DueElection) -> Reordered:
     before = election.before
     return Reordered(
         before.topic_partition, before.topic_id, before.replicas, election.plan.order, at_ms=0
     )
 
 
-def _reorder_line(election: Election) -> dict[str, Any]:
+def _reorder_line(election: DueElection) -> dict[str, Any]:
     before = election.before
     return {
         "topic": before.topic,

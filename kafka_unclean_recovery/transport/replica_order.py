@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from kafka_unclean_recovery.cluster.controller import Controller, Unsure
 from kafka_unclean_recovery.cluster.requests.controller_requests import (
-    Answer,
+    PartitionResult,
     alter_replica_order,
     left_out,
 )
@@ -97,7 +97,7 @@ class ReplicaOrder:
         needs_note: bool,
         fewer: bool = False,
         gate: Callable[[], None] = at_once,
-    ) -> dict[TopicPartition, Answer]:
+    ) -> dict[TopicPartition, PartitionResult]:
         """Send one request and return an answer for each order, also for one that the controller
         left out.
 
@@ -358,7 +358,7 @@ def _not_seen(step: Reordered, seen: Described) -> str:
     )
 
 
-def _why(answer: Answer) -> str:
+def _why(answer: PartitionResult) -> str:
     return error_name(answer.error) if answer.message is None else answer.message
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from kafka_unclean_recovery.boot_clock import boot_time
 from kafka_unclean_recovery.cluster.controller import Controller, Unsure
-from kafka_unclean_recovery.cluster.requests.controller_requests import Answer
+from kafka_unclean_recovery.cluster.requests.controller_requests import PartitionResult
 from kafka_unclean_recovery.cluster.requests.describe import RequestFailed
 from kafka_unclean_recovery.cluster.wire.connection import Connection
 from kafka_unclean_recovery.cluster.wire.error_codes import UNSURE
@@ -20,7 +20,7 @@ from kafka_unclean_recovery.files.journal import Journal
 from kafka_unclean_recovery.model import TopicPartition
 from kafka_unclean_recovery.transport.gate import NotSent
 
-Answers = Mapping[TopicPartition, Answer]
+Answers = Mapping[TopicPartition, PartitionResult]
 
 
 @dataclass(frozen=True, slots=True)

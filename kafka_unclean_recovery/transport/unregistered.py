@@ -10,16 +10,16 @@ import re
 from collections.abc import Awaitable, Callable, Container, Mapping, Sequence
 from typing import Any
 
-from kafka_unclean_recovery.cluster.requests.controller_requests import Answer
+from kafka_unclean_recovery.cluster.requests.controller_requests import PartitionResult
 from kafka_unclean_recovery.kafka_names import Errors
 from kafka_unclean_recovery.model import TopicPartition
 from kafka_unclean_recovery.transport.electing import Carried, sentence
-from kafka_unclean_recovery.transport.observe_again import Election
+from kafka_unclean_recovery.transport.observe_again import DueElection
 from kafka_unclean_recovery.wording import brokers_text
 
 _NOT_REGISTERED = re.compile(r"broker ([0-9]{1,10}), but no such broker is registered")
 
-Answers = Mapping[TopicPartition, Answer]
+Answers = Mapping[TopicPartition, PartitionResult]
 Brokers = Mapping[TopicPartition, tuple[int, ...]]
 Reduced = dict[TopicPartition, tuple[int, ...]]
 """By partition, the replicas that remain where those of unregistered brokers were left out."""
@@ -29,11 +29,11 @@ Write = Callable[[Carried, Brokers], Awaitable[Answers]]
 
 async def leave_out(
     elections: Carried, refused: Answers, write: Write
-) -> dict[TopicPartition, Answer]:
+) -> dict[TopicPartition, PartitionResult]:
     """Write the sets that were refused for an unregistered broker without it, and again each time
     that the controllers name another one; return the answers that are errors still. What leaves a
     set here does not come back, for no list that names it is taken."""
-    left: dict[TopicPartition, Answer] = {}
+    left: dict[TopicPartition, PartitionResult] = {}
     gone: dict[TopicPartition, tuple[int, ...]] = {}
     while refused:
         more = {
@@ -49,14 +49,14 @@ async def leave_out(
     return left
 
 
-def _consented(election: Election, answer: Answer) -> int | None:
+def _consented(election: DueElection, answer: PartitionResult) -> int | None:
     """Return the broker that a refusal calls unregistered; None where it names none, or one of
     which the plan that was consented to does not say that it may leave."""
     broker = _named(answer)
     return broker if broker in election.plan.state.unregistered_replicas else None
 
 
-def _named(answer: Answer) -> int | None:
+def _named(answer: PartitionResult) -> int | None:
     found = _NOT_REGISTERED.search(answer.message or "")
     if found is None or answer.error != Errors.INVALID_REPLICA_ASSIGNMENT:
         return None
@@ -74,7 +74,7 @@ def left_text(before: Sequence[int], gone: Sequence[int]) -> str:
     return f"{which} {is_not} left the set {list(before)} for good"
 
 
-def refused_text(order: Sequence[int], answer: Answer) -> str:
+def refused_text(order: Sequence[int], answer: PartitionResult) -> str:
     """Return why a set was refused. Before Kafka 4.0 nothing tells of an unregistered broker but
     this answer, so nobody has consented to leave it out."""
     broker = _named(answer)
@@ -88,7 +88,7 @@ def refused_text(order: Sequence[int], answer: Answer) -> str:
 
 
 def reduce_line(
-    election: Election, original: Sequence[int], order: Sequence[int], gone: Sequence[int]
+    election: DueElection, original: Sequence[int], order: Sequence[int], gone: Sequence[int]
 ) -> dict[str, Any]:
     before = election.before
     return {

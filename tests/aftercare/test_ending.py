@@ -12,7 +12,7 @@ import pytest
 from kafka_unclean_recovery.aftercare import ending
 from kafka_unclean_recovery.aftercare.ending import end_transactions
 from kafka_unclean_recovery.aftercare.leader_answers import still_open
-from kafka_unclean_recovery.aftercare.transactions import Ending, Hanging, Verdict
+from kafka_unclean_recovery.aftercare.transactions import Ending, Hanging, Judgement
 from kafka_unclean_recovery.cluster.requests.transactions import OpenTransaction, Producers
 from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed, FailureKind
 from kafka_unclean_recovery.model import Broker, TopicPartition
@@ -58,7 +58,7 @@ def _requests(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def end(leader: Leader, *chosen: tuple[OpenTransaction, Ending], go: int = 9) -> list[str | None]:
-    hanging = [Hanging(3, here, None, Verdict(how, "")) for here, how in chosen]
+    hanging = [Hanging(3, here, None, Judgement(how, "")) for here, how in chosen]
     left = iter([True] * go + [False])
     nodes: Any = leader
     done = asyncio.run(end_transactions(nodes, {WHERE: LEADER}, hanging, 5.0, lambda: next(left)))

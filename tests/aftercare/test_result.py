@@ -19,7 +19,7 @@ from kafka_unclean_recovery.aftercare.result import (
     with_lost,
 )
 from kafka_unclean_recovery.aftercare.returning import Returning, led_empty
-from kafka_unclean_recovery.aftercare.transactions import Ending, Hanging, Verdict
+from kafka_unclean_recovery.aftercare.transactions import Ending, Hanging, Judgement
 from kafka_unclean_recovery.cluster.requests.transactions import (
     OpenTransaction,
     ProducerState,
@@ -49,7 +49,7 @@ TOLD = ToldTransaction("pay", 7, 0, "CompleteCommit", 5)
 
 
 def hanging(ending: Ending, told: ToldTransaction | None = TOLD) -> Hanging:
-    return Hanging(3, OPEN, told, Verdict(ending, "so it is"))
+    return Hanging(3, OPEN, told, Judgement(ending, "so it is"))
 
 
 BEYOND = GroupBeyond(Commit("g", WHERE, 15, None), 10, False)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from kafka_unclean_recovery.cluster.requests.asking import Answer, Portion, until_answered
+from kafka_unclean_recovery.cluster.requests.asking import Portion, Portioned, until_answered
 from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed, FailureKind
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.model import TopicPartition
@@ -21,11 +21,11 @@ def _failing_at(number: int, kind: FailureKind) -> dict[TopicPartition, int]:
     asked: list[Sequence[TopicPartition]] = []
     found: dict[TopicPartition, int] = {}
 
-    async def ask(wanted: Sequence[TopicPartition], _: Deadline) -> Answer[int]:
+    async def ask(wanted: Sequence[TopicPartition], _: Deadline) -> Portioned[int]:
         asked.append(wanted)
         if len(asked) == number:
             raise ConnectionFailed(kind, "b1:9092", f"{kind} it is")
-        return Answer({wanted[0]: len(asked)})
+        return Portioned({wanted[0]: len(asked)})
 
     @in_loop
     async def go() -> None:
@@ -62,10 +62,10 @@ def test_a_few_that_are_never_answered_leave_time_for_what_is_to_be_asked_next(
     seconds = [0.0]
     asked: list[float] = []
 
-    async def ask(wanted: Sequence[TopicPartition], _: Deadline) -> Answer[int]:
+    async def ask(wanted: Sequence[TopicPartition], _: Deadline) -> Portioned[int]:
         asked.append(seconds[0])
         seconds[0] += 1
-        return Answer({tp: 1 for tp in wanted if answered and tp.partition != 2})
+        return Portioned({tp: 1 for tp in wanted if answered and tp.partition != 2})
 
     async def sleep(pause: float) -> None:
         seconds[0] += pause

@@ -186,7 +186,7 @@ def test_a_cluster_of_many_partitions_is_read_a_topic_at_a_time() -> None:
 
 
 def test_what_a_cluster_takes_is_counted_as_it_is_read() -> None:
-    frame = limits.Answer(_metadata(topics=10, partitions=50))
+    frame = limits.BoundedAnswer(_metadata(topics=10, partitions=50))
     frame.left = 10 * EACH_TOPIC.kept(_topic(frame)) + 100_000
     answer_reader(METADATA, 12, EACH_TOPIC)(frame, 5)
     assert frame.left < 100_000

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kafka_unclean_recovery.emulator.broker.log import Batch, Log
-from kafka_unclean_recovery.emulator.broker.producers import Producers, Verdict, verdict
+from kafka_unclean_recovery.emulator.broker.producers import AppendVerdict, Producers, verdict
 from kafka_unclean_recovery.kafka_names import Errors
 
 LAST_SEQUENCE = 2**31 - 1
@@ -21,7 +21,7 @@ def _log(*sequences: int) -> Log:
     return log
 
 
-def _says(log: Log, *batches: Batch) -> Verdict:
+def _says(log: Log, *batches: Batch) -> AppendVerdict:
     return verdict(Producers(), log, list(batches))
 
 
@@ -33,12 +33,12 @@ def test_a_batch_that_is_sent_again_is_the_one_that_is_there() -> None:
 def test_only_the_last_five_batches_are_remembered() -> None:
     log = _log(0, 2, 4, 6, 8, 10)
     assert _says(log, _batch(0, 2)).repeats == log.batches[1]
-    assert _says(log, _batch(0, 0)) == Verdict(error=Errors.OUT_OF_ORDER_SEQUENCE_NUMBER)
+    assert _says(log, _batch(0, 0)) == AppendVerdict(error=Errors.OUT_OF_ORDER_SEQUENCE_NUMBER)
 
 
 def test_the_next_batch_is_written_and_one_after_a_gap_is_not() -> None:
     log = _log(0, 2)
-    assert _says(log, _batch(0, 4)) == Verdict()
+    assert _says(log, _batch(0, 4)) == AppendVerdict()
     assert _says(log, _batch(0, 5)).error == Errors.OUT_OF_ORDER_SEQUENCE_NUMBER
     # Half of it is there: not the same batch.
     assert _says(log, _batch(0, 2, count=3)).error == Errors.OUT_OF_ORDER_SEQUENCE_NUMBER
@@ -53,20 +53,20 @@ def test_sequence_numbers_begin_again_after_the_greatest() -> None:
 
 def test_a_newer_producer_epoch_begins_at_0_and_an_older_one_is_fenced() -> None:
     log = _log(0, 2)
-    assert _says(log, _batch(0, 0, epoch=1)) == Verdict()
+    assert _says(log, _batch(0, 0, epoch=1)) == AppendVerdict()
     assert _says(log, _batch(0, 4, epoch=1)).error == Errors.OUT_OF_ORDER_SEQUENCE_NUMBER
     log.append([_batch(4, 0, epoch=1)])
     assert _says(log, _batch(0, 4, epoch=0)).error == Errors.INVALID_PRODUCER_EPOCH
 
 
 def test_a_producer_of_which_nothing_is_known_may_begin_anywhere() -> None:
-    assert _says(_log(0), _batch(0, 90, producer=8)) == Verdict()
+    assert _says(_log(0), _batch(0, 90, producer=8)) == AppendVerdict()
 
 
 def test_a_producer_without_an_id_is_not_looked_at() -> None:
     log = Log()
     log.append([_batch(0, -1, producer=-1)])
-    assert _says(log, _batch(0, -1, producer=-1), _batch(0, -1, producer=-1)) == Verdict()
+    assert _says(log, _batch(0, -1, producer=-1), _batch(0, -1, producer=-1)) == AppendVerdict()
 
 
 def test_a_batch_without_a_sequence_number_and_two_at_once_are_refused() -> None:
@@ -78,7 +78,7 @@ def test_what_was_truncated_may_be_sent_again() -> None:
     log, producers = _log(0, 2), Producers()
     assert verdict(producers, log, [_batch(0, 2)]).repeats is not None
     log.truncate(2)
-    assert verdict(producers, log, [_batch(0, 2)]) == Verdict()
+    assert verdict(producers, log, [_batch(0, 2)]) == AppendVerdict()
     # As long as before, and with another producer's batch at the end.
     log.append([_batch(2, 0, producer=8)])
-    assert verdict(producers, log, [_batch(0, 2)]) == Verdict()
+    assert verdict(producers, log, [_batch(0, 2)]) == AppendVerdict()

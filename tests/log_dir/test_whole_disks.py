@@ -21,7 +21,7 @@ from kafka_unclean_recovery.log_dir.metadata.image import (
     partition_states,
 )
 from kafka_unclean_recovery.log_dir.scan_rows import (
-    Found,
+    FoundLogs,
     directories_in_metadata,
     partition_info,
 )
@@ -67,7 +67,7 @@ def directory(id_: UUID, *names: str, node: int = 1, used: bool = True) -> LogDi
 
 def part(of: MetadataImage) -> PartitionInfo:
     (state,) = partition_states(of)
-    return partition_info(WHERE, state, Found(), (), compacted=False, covered=())
+    return partition_info(WHERE, state, FoundLogs(), (), compacted=False, covered=())
 
 
 def with_gone(of: MetadataImage, here: Sequence[LogDirectory]) -> PartitionInfo:
@@ -136,7 +136,7 @@ def test_a_copy_of_this_very_topic_takes_the_place_of_the_replica_that_it_was_ma
 
 def test_a_stray_of_a_partition_that_is_assigned_still_is_told_apart() -> None:
     (state,) = partition_states(image())
-    aside = Found(strays=[(1, f"/data-1001/orders-0.{'0' * 32}-stray")])
+    aside = FoundLogs(strays=[(1, f"/data-1001/orders-0.{'0' * 32}-stray")])
     (told,) = partition_info(WHERE, state, aside, (), compacted=False, covered=()).findings
     assert "though the partition is assigned to it, as its partition.metadata was" in told.message
     moved = replace(state, replicas=(2, 3))

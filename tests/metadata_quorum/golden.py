@@ -22,7 +22,7 @@ from kafka_unclean_recovery.metadata_quorum.copies import Copy, Listener, Voter
 from kafka_unclean_recovery.metadata_quorum.data_signs import Signs
 from kafka_unclean_recovery.metadata_quorum.document import copies_json, inspect_json
 from kafka_unclean_recovery.metadata_quorum.log_end import LogEnd
-from kafka_unclean_recovery.metadata_quorum.places import Place
+from kafka_unclean_recovery.metadata_quorum.places import CopyPlace
 from kafka_unclean_recovery.metadata_quorum.proof import verdict
 from kafka_unclean_recovery.metadata_quorum.prospects import prospects
 from kafka_unclean_recovery.metadata_quorum.seed_plan import plan_text, voter_json, with_digest
@@ -31,7 +31,7 @@ from kafka_unclean_recovery.model import Severity
 
 AT = "2026-01-01T00:00:00+00:00"
 QUORUM_COPY = Copy(
-    Place(LocalLocation(Path("/data/1"))),
+    CopyPlace(LocalLocation(Path("/data/1"))),
     MetaProperties(1, 1, "cluster-1", "00000000-0000-8000-0000-000000000001"),
     SnapshotId(100, 3),
     90,
@@ -46,7 +46,7 @@ QUORUM_COPY = Copy(
     ("an old snapshot was passed over",),
 )
 BEHIND = replace(
-    QUORUM_COPY, place=Place(LocalLocation(Path("/data/2"))), owner=None, end_offset=110
+    QUORUM_COPY, place=CopyPlace(LocalLocation(Path("/data/2"))), owner=None, end_offset=110
 )
 COPIES = Copies(
     QUORUM_COPY,

@@ -17,7 +17,7 @@ from kafka_unclean_recovery.metadata_quorum.compared_copies import Compared, Cop
 from kafka_unclean_recovery.metadata_quorum.copies import Copy, Voter, read_copy
 from kafka_unclean_recovery.metadata_quorum.data_signs import Signs
 from kafka_unclean_recovery.metadata_quorum.document import inspect_json, render_inspect
-from kafka_unclean_recovery.metadata_quorum.places import Place
+from kafka_unclean_recovery.metadata_quorum.places import CopyPlace
 from kafka_unclean_recovery.metadata_quorum.prospects import prospects
 from kafka_unclean_recovery.metadata_quorum.stuck import stuck_voters
 from kafka_unclean_recovery.metadata_quorum.wishes import Wishes
@@ -279,10 +279,10 @@ class TestCopiesThatAreAlike:
         beside = next(copy for copy in looked(tmp_path / "both").copies if copy.node == 2)
         assert replace(beside, topics=0, brokers=alone.brokers) == replace(alone, topics=0)
 
-    def _counted(self, monkeypatch: pytest.MonkeyPatch) -> list[Place]:
-        read: list[Place] = []
+    def _counted(self, monkeypatch: pytest.MonkeyPatch) -> list[CopyPlace]:
+        read: list[CopyPlace] = []
 
-        def counted(place: Place) -> tuple[Copy, MetadataImage]:
+        def counted(place: CopyPlace) -> tuple[Copy, MetadataImage]:
             read.append(place)
             return read_copy(place)
 

@@ -20,7 +20,7 @@ from kafka_unclean_recovery.documents.quorum import QuorumPlanJson, read_quorum_
 from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
 from kafka_unclean_recovery.log_dir.small_files.properties_files import parse_meta_properties
 from kafka_unclean_recovery.metadata_quorum.copies import Copy, read_copy
-from kafka_unclean_recovery.metadata_quorum.places import Place
+from kafka_unclean_recovery.metadata_quorum.places import CopyPlace
 from kafka_unclean_recovery.metadata_quorum.seed import SeedRefused, write_seed
 from tests.log_dir.cluster_metadata_encoder import NO_OP, snapshot
 from tests.metadata_quorum.disks import (
@@ -50,7 +50,7 @@ def planned(tmp_path: Path, *, dynamic: bool, torn: bytes = b"") -> QuorumPlanJs
 
 
 def seeded(home: Path) -> Copy:
-    return read_copy(Place(LocalLocation(home)))[0]
+    return read_copy(CopyPlace(LocalLocation(home)))[0]
 
 
 def never() -> None: ...

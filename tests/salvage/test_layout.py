@@ -11,7 +11,7 @@ import pyarrow.parquet
 import pytest
 
 from kafka_unclean_recovery.model import TopicPartition
-from kafka_unclean_recovery.salvage.layout import RECORDS, Place
+from kafka_unclean_recovery.salvage.layout import RECORDS, ReplicaPlace
 from kafka_unclean_recovery.salvage.parquet import RecordsFile
 from kafka_unclean_recovery.salvage.records import Record
 
@@ -27,7 +27,7 @@ def saved(root: Path, *topics: str) -> None:
     for number, topic in enumerate(topics):
         for broker in (1, 3):
             partition = TopicPartition(topic, 5)
-            path = root / Place(partition, broker).records
+            path = root / ReplicaPlace(partition, broker).records
             path.parent.mkdir(parents=True, exist_ok=True)
             file = RecordsFile(path, partition, broker)
             file.add([(Record(number, 0, 1000, None, None, topic.encode()), None)])

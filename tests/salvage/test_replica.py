@@ -16,7 +16,7 @@ from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
 from kafka_unclean_recovery.log_dir.watching import Unwatched
 from kafka_unclean_recovery.model import EpochSpan, TopicPartition
 from kafka_unclean_recovery.salvage.designated import DesignatedLeaders, designated_leaders
-from kafka_unclean_recovery.salvage.layout import Place
+from kafka_unclean_recovery.salvage.layout import ReplicaPlace
 from kafka_unclean_recovery.salvage.parquet import RecordsFile
 from kafka_unclean_recovery.salvage.replica import Output, Salvaged
 from kafka_unclean_recovery.salvage.salvage_disks import find_replicas, salvage_replicas
@@ -142,8 +142,8 @@ def test_each_dead_replica_is_a_row(tmp_path: Path) -> None:
         disk(tmp_path / "disks", {0: numbered(0, 10) + numbered(10, end - 10)}, broker=broker)
     rows = _rows(tmp_path, plan_text())
     assert [(r.replica.broker, r.records, r.place) for r in rows] == [
-        (1, 2, Place(ORDERS, 1)),
-        (3, 4, Place(ORDERS, 3)),
+        (1, 2, ReplicaPlace(ORDERS, 1)),
+        (3, 4, ReplicaPlace(ORDERS, 3)),
     ]
 
 
@@ -305,8 +305,8 @@ def test_a_broker_that_holds_a_partition_twice_is_two_rows(tmp_path: Path) -> No
         disk(tmp_path / "disks" / place, {0: numbered(0, 10) + numbered(10, end - 10)})
     rows = _rows(tmp_path, plan_text())
     assert [(row.place, row.records) for row in rows] == [
-        (Place(ORDERS, 1), 2),
-        (Place(ORDERS, 1, 2), 4),
+        (ReplicaPlace(ORDERS, 1), 2),
+        (ReplicaPlace(ORDERS, 1, 2), 4),
     ]
 
 

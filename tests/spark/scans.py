@@ -15,15 +15,15 @@ from kafka_unclean_recovery.log_dir.tree import Location
 from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.model import PartitionInfo, ReplicaInfo, ReplicaLog, TopicPartition
 from kafka_unclean_recovery.spark.places import address_of
-from kafka_unclean_recovery.spark.scan.job import Asked
+from kafka_unclean_recovery.spark.scan.job import ScanOptions
 from kafka_unclean_recovery.spark.summaries import PARTITIONS, REPLICAS, read_head
 from kafka_unclean_recovery.spark.tables import partition_info, replica_log
 
 _parquet: Any = pyarrow.parquet
 
 
-def asked(roots: Sequence[Path], mode: ScanMode, **fields: Any) -> Asked:
-    return Asked(tuple(address_of(LocalLocation(root)) for root in roots), mode, **fields)
+def asked(roots: Sequence[Path], mode: ScanMode, **fields: Any) -> ScanOptions:
+    return ScanOptions(tuple(address_of(LocalLocation(root)) for root in roots), mode, **fields)
 
 
 def rows(directory: Path) -> Iterator[dict[str, Any]]:

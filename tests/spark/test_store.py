@@ -8,7 +8,7 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from kafka_unclean_recovery.mechanisms import ScanMode
-from kafka_unclean_recovery.spark.scan.job import Asked, Home
+from kafka_unclean_recovery.spark.scan.job import Home, ScanOptions
 from kafka_unclean_recovery.spark.scan.scan_disks import scan
 from kafka_unclean_recovery.stores.location import location_of
 from kafka_unclean_recovery.stores.store_options import StoreOptions
@@ -28,7 +28,7 @@ def test_a_bucket(
     store = (("endpoint", endpoint), ("region", REGION))
     roots = ("s3://disks/site/b1", "s3://disks/site/b2", "s3://disks/nothing")
     # Small, so that segments in the store are read in pieces.
-    asked = Asked(roots, ScanMode.DEEP, share=700, store=store)
+    asked = ScanOptions(roots, ScanMode.DEEP, share=700, store=store)
     scan(spark, asked, Home(tmp_path / "out"))
     info = info_in(tmp_path / "out")
     options = StoreOptions(endpoint, REGION)

@@ -26,7 +26,7 @@ from kafka_unclean_recovery.spark.new_files import read_rows, whole_rows, write_
 from kafka_unclean_recovery.spark.places import address_of, location_of
 from kafka_unclean_recovery.spark.scan import bundles
 from kafka_unclean_recovery.spark.scan.bundles import bundle_file, make_bundles
-from kafka_unclean_recovery.spark.scan.gathering import Summary, summary_of
+from kafka_unclean_recovery.spark.scan.gathering import ScanSummary, summary_of
 from kafka_unclean_recovery.spark.scan.job import Home, abandon, asked_there, begun
 from kafka_unclean_recovery.spark.scan.listing import (
     Listed,
@@ -242,7 +242,7 @@ def test_the_first_doubt_of_all_tasks_is_told() -> None:
     assert (whole.partitions, whole.replicas, whole.unusable.count) == (2, 4, 0)
     assert (whole.suspect.count, whole.suspect.first) == (5, ("a", 10, 1, "why"))
     assert (whole.short.count, whole.short.first) == (2, ("a", 10, 1, "below"))
-    assert summary_of([]) == Summary()
+    assert summary_of([]) == ScanSummary()
 
 
 def test_a_job_goes_on_with_the_same_alone(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from kafka_unclean_recovery.model import (
 from kafka_unclean_recovery.transport.electing import Means
 from kafka_unclean_recovery.transport.move_elector import MoveElector
 from kafka_unclean_recovery.transport.moved_sets import Next, next_step
-from kafka_unclean_recovery.transport.observe_again import Election
+from kafka_unclean_recovery.transport.observe_again import DueElection
 
 TP = TopicPartition("orders", 0)
 EMPTY = Reordered(TP, "t-1", (1,), (2, 3), 0, MoveKind.EMPTY)
@@ -153,7 +153,7 @@ def test_replicas_that_were_written_are_not_elected_by_once_somebody_else_change
     now = replace(before, replicas=replicas, adding_replicas=adding, removing_replicas=removing)
     nobody: Any = None
     elector = MoveElector(Means(*[nobody] * 7))
-    assert elector._why_not_moved(Election(plan, now, frozenset())) is None
+    assert elector._why_not_moved(DueElection(plan, now, frozenset())) is None
     elector._written.add(TP)
-    told = elector._why_not_moved(Election(plan, now, frozenset()))
+    told = elector._why_not_moved(DueElection(plan, now, frozenset()))
     assert (told is None) is stands

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import pytest
 
-from kafka_unclean_recovery.cluster.requests.controller_requests import Answer
+from kafka_unclean_recovery.cluster.requests.controller_requests import PartitionResult
 from kafka_unclean_recovery.cluster.requests.describe import Described
 from kafka_unclean_recovery.documents.journal_lines import Reordered
 from kafka_unclean_recovery.kafka_names import Errors
@@ -128,10 +128,10 @@ class Haunted:
         self.settled.append(reason)
         self.haunted = False
 
-    async def ask(self, request: Any, _: object) -> dict[TopicPartition, Answer]:
+    async def ask(self, request: Any, _: object) -> dict[TopicPartition, PartitionResult]:
         code = self.answers.pop(0)
         self.haunted = code != 0
-        return {_tp(0): Answer(code)}
+        return {_tp(0): PartitionResult(code)}
 
     def unsure(self, code: int) -> bool:
         return code != 0
@@ -166,7 +166,7 @@ class Reached(Haunted):
     times: list[float] = field(default_factory=list)
     now: float = 0.0
 
-    async def ask(self, request: Any, sending: Any) -> dict[TopicPartition, Answer]:
+    async def ask(self, request: Any, sending: Any) -> dict[TopicPartition, PartitionResult]:
         self.now = self.times.pop(0)
         await sending("broker")
         return await super().ask(request, sending)
@@ -280,7 +280,9 @@ def test_only_what_is_still_ours_is_written(
 ) -> None:
     written: list[Orders] = []
 
-    async def write(_: ReplicaOrder, orders: Orders, **__: object) -> dict[TopicPartition, Answer]:
+    async def write(
+        _: ReplicaOrder, orders: Orders, **__: object
+    ) -> dict[TopicPartition, PartitionResult]:
         written.append(orders)
         return {}
 

@@ -16,7 +16,10 @@ from kafka_unclean_recovery.cluster import controller
 from kafka_unclean_recovery.cluster.config.client_config import ClientConfig
 from kafka_unclean_recovery.cluster.controller import Controller, Patience, Unsure
 from kafka_unclean_recovery.cluster.nodes import Nodes
-from kafka_unclean_recovery.cluster.requests.controller_requests import Answer, alter_replica_order
+from kafka_unclean_recovery.cluster.requests.controller_requests import (
+    PartitionResult,
+    alter_replica_order,
+)
 from kafka_unclean_recovery.cluster.requests.describe import RequestFailed
 from kafka_unclean_recovery.cluster.wire.errors import (
     ConnectionFailed,
@@ -281,8 +284,8 @@ def test_a_request_with_one_answer_that_leaves_it_open_is_not_noted_as_answered(
         async def ask(self, request: Any, sending: Any) -> Any:
             await sending("b1:9092")
             return {
-                TopicPartition("orders", 0): Answer(Errors.NONE),
-                TopicPartition("a", 1): Answer(error),
+                TopicPartition("orders", 0): PartitionResult(Errors.NONE),
+                TopicPartition("a", 1): PartitionResult(error),
             }
 
     with Journal.open(tmp_path / "j.jsonl") as journal:

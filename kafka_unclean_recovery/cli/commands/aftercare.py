@@ -17,7 +17,7 @@ from kafka_unclean_recovery.aftercare.care_table import render_aftercare, summar
 from kafka_unclean_recovery.aftercare.comparing import with_returning
 from kafka_unclean_recovery.aftercare.ending import Ended, end_transactions
 from kafka_unclean_recovery.aftercare.looking import IN_A_ROW, look, watch
-from kafka_unclean_recovery.aftercare.partitions_now import Asked
+from kafka_unclean_recovery.aftercare.partitions_now import Scope
 from kafka_unclean_recovery.aftercare.reading_disks import DiskReader
 from kafka_unclean_recovery.aftercare.report import note_aftercare, render_json
 from kafka_unclean_recovery.aftercare.result import (
@@ -146,7 +146,7 @@ class Chosen:
     under leaders that it did not elect.
     """
 
-    asked: Asked
+    asked: Scope
     cluster_id: str | None = None
     disks: ReplicaInfo | None = None
     reader: DiskReader = field(default_factory=DiskReader)
@@ -186,11 +186,11 @@ def _chosen(console: Console, options: Options) -> Chosen:
         raise usage("--journal and --path-to-json-file exclude each other")
     selected = selection(options.topics, options.path_to_json_file)
     named = bool(_selection(options))
-    chosen = Chosen(Asked(selected.includes, selected.partitions, may_lack=lambda _: named))
+    chosen = Chosen(Scope(selected.includes, selected.partitions, may_lack=lambda _: named))
     if options.journal is not None:
         cluster_id, partitions, elections, lost = _read_journal(options.journal)
         may_lack = (partitions - lossless(elections)).__contains__
-        asked = Asked(
+        asked = Scope(
             selected.includes,
             partitions | lost.keys(),
             partitions,

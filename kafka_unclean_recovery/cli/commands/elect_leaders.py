@@ -44,7 +44,7 @@ from kafka_unclean_recovery.cli.terms import read_terms
 from kafka_unclean_recovery.cluster.requests.controller_requests import (
     PREFERRED,
     UNCLEAN,
-    Answer,
+    PartitionResult,
     elect_leaders,
     left_out,
 )
@@ -251,24 +251,24 @@ async def _by_the_controller(session: Session, options: Options, chosen: Leaders
     return OK if done else NOT_ALL
 
 
-def _kind(answer: Answer) -> OutcomeKind:
+def _kind(answer: PartitionResult) -> OutcomeKind:
     if answer.error == Errors.ELECTION_NOT_NEEDED:
         return OutcomeKind.ALREADY_ONLINE
     return OutcomeKind.ELECTED if answer.error == Errors.NONE else OutcomeKind.FAILED
 
 
-def elections_json(election_type: str, answers: Mapping[TopicPartition, Answer]) -> str:
+def elections_json(election_type: str, answers: Mapping[TopicPartition, PartitionResult]) -> str:
     """Return an object of schemas/elections-1.schema.json, in one line."""
     rows = (_answer_json(tp, answer) for tp, answer in sorted(answers.items()))
     return json_line(ElectionsJson(election_type=election_type, elections=tuple(rows)))
 
 
-def _answer_json(tp: TopicPartition, answer: Answer) -> AnswerJson:
+def _answer_json(tp: TopicPartition, answer: PartitionResult) -> AnswerJson:
     error = None if answer.error == Errors.NONE else error_name(answer.error)
     return AnswerJson(tp.topic, tp.partition, error, answer.message)
 
 
-def _answers_text(election_type: str, answers: Mapping[TopicPartition, Answer]) -> str:
+def _answers_text(election_type: str, answers: Mapping[TopicPartition, PartitionResult]) -> str:
     elected = sorted(tp for tp, answer in answers.items() if answer.error == Errors.NONE)
     noop = sorted(
         tp for tp, answer in answers.items() if answer.error == Errors.ELECTION_NOT_NEEDED

@@ -30,7 +30,7 @@ from kafka_unclean_recovery.salvage.offsets.commits import SavedCommit, newest_c
 from kafka_unclean_recovery.salvage.offsets.commits_table import render_offsets, render_offsets_json
 from kafka_unclean_recovery.salvage.offsets.groups import GroupFailed, bring_back, read_now
 from kafka_unclean_recovery.salvage.offsets.lineage import epoch_ends
-from kafka_unclean_recovery.salvage.offsets.resets import Asked, Decision, Reset, resets
+from kafka_unclean_recovery.salvage.offsets.resets import Allowed, Decision, Reset, resets
 from kafka_unclean_recovery.salvage.replay.client_settings import load_settings
 from kafka_unclean_recovery.salvage.replay.parquet import read_records
 from kafka_unclean_recovery.salvage.replay.producing import (
@@ -40,7 +40,7 @@ from kafka_unclean_recovery.salvage.replay.producing import (
     ProducingFailed,
 )
 from kafka_unclean_recovery.salvage.replay.records import merged
-from kafka_unclean_recovery.salvage.replay.saved import Saved, read_saved
+from kafka_unclean_recovery.salvage.replay.saved import Salvage, read_saved
 from kafka_unclean_recovery.shutdown import Interrupted, Stop
 from kafka_unclean_recovery.wording import count_text, one_line
 
@@ -114,7 +114,7 @@ def _run(console: Console, options: Options) -> int:
         raise usage("--plan changes nothing and --execute does: give one of them")
     saved = read_saved(options.saved, _of_groups)
     commits = [c for c in _commits(saved) if options.group is None or c.group in options.group]
-    asked = Asked(options.backwards, options.without_epoch)
+    asked = Allowed(options.backwards, options.without_epoch)
     with _stoppable(console) as going_on:
         client = connected_client(console, options.bootstrap_server, options.command_config)
         now = read_now(client, commits, _epoch_ends(options, commits), going_on)
@@ -141,7 +141,7 @@ def _run(console: Console, options: Options) -> int:
 def _look_again(
     client: Client,
     options: Options,
-    asked: Asked,
+    asked: Allowed,
     going_on: Callable[[], None],
     before: Sequence[Reset],
 ) -> Sequence[Reset]:
@@ -184,7 +184,7 @@ def _of_groups(partition: TopicPartition) -> bool:
     return partition.topic == CONSUMER_OFFSETS
 
 
-def _commits(saved: Saved) -> Iterator[SavedCommit]:
+def _commits(saved: Salvage) -> Iterator[SavedCommit]:
     for partition in saved.partitions:
         source = str(partition.topic_partition)
         files = [read_records(file) for file in partition.files]
@@ -214,7 +214,7 @@ async def _asked(console: Console, question: str) -> str:
         stop.let_go()
 
 
-def _complaints(saved: Saved, found: Sequence[Reset], options: Options) -> Iterator[str]:
+def _complaints(saved: Salvage, found: Sequence[Reset], options: Options) -> Iterator[str]:
     yield from count_and_first(
         "doubt about what was saved", "doubts about what was saved", saved.problems
     )

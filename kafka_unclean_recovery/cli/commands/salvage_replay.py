@@ -37,7 +37,7 @@ from kafka_unclean_recovery.salvage.replay.client_settings import load_settings
 from kafka_unclean_recovery.salvage.replay.producing import Client, NotReached, ProducingFailed
 from kafka_unclean_recovery.salvage.replay.replay_partition import Known, Work, replay
 from kafka_unclean_recovery.salvage.replay.replay_table import refusals, render_json, render_replay
-from kafka_unclean_recovery.salvage.replay.saved import Saved, read_saved
+from kafka_unclean_recovery.salvage.replay.saved import Salvage, read_saved
 from kafka_unclean_recovery.salvage.replay.target import target_name
 
 
@@ -132,7 +132,7 @@ def _run(console: Console, options: Options) -> int:
     return NOT_ALL if complaints else OK
 
 
-def _without_kafkas_own(console: Console, saved: Saved) -> Saved:
+def _without_kafkas_own(console: Console, saved: Salvage) -> Salvage:
     """Leave out Kafka's internal topics: committed offsets and transaction states have no meaning
     in another topic."""
     own = {part.topic_partition.topic for part in saved.partitions} & set(INTERNAL_TOPICS)
@@ -142,7 +142,7 @@ def _without_kafkas_own(console: Console, saved: Saved) -> Saved:
     return replace(saved, partitions=kept)
 
 
-def _checkpoint(options: Options, saved: Saved) -> Known:
+def _checkpoint(options: Options, saved: Salvage) -> Known:
     """Read what was produced before. Raises Exit(2), InputError."""
     path = _checkpoint_file(options)
     if not path.parent.is_dir():
@@ -177,7 +177,7 @@ async def _try_connection(addresses: Sequence[Address], config: ClientConfig) ->
     await connection.close()
 
 
-def _works(client: Client, options: Options, saved: Saved) -> list[Work]:
+def _works(client: Client, options: Options, saved: Salvage) -> list[Work]:
     """Return the work for each saved partition. Raises InputError, NotReached, ProducingFailed."""
     names = [target_name(options.target, part.topic_partition.topic) for part in saved.partitions]
     targets = client.describe(names)
@@ -221,7 +221,7 @@ def _stoppable(console: Console) -> Iterator[Callable[[], None]]:
         yield going_on
 
 
-def _complaints(saved: Saved, works: Sequence[Work], chosen: Selection) -> Iterator[str]:
+def _complaints(saved: Salvage, works: Sequence[Work], chosen: Selection) -> Iterator[str]:
     yield from count_and_first(
         "doubt about what was saved", "doubts about what was saved", saved.problems
     )

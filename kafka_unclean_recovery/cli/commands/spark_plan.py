@@ -44,7 +44,7 @@ from kafka_unclean_recovery.report.loss_page import render_loss_page
 
 if TYPE_CHECKING:
     from kafka_unclean_recovery.spark.plan.merging import Scans
-    from kafka_unclean_recovery.spark.plan.planning import Counted, Summary
+    from kafka_unclean_recovery.spark.plan.planning import Counted, PlanSummary
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +83,7 @@ WORST = 100
 class _Found:
     """The result that is reported after all files are written."""
 
-    summary: Summary
+    summary: PlanSummary
     unusable: Counted
     suspect: Counted
 

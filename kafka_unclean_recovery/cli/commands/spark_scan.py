@@ -44,7 +44,7 @@ from kafka_unclean_recovery.wording import count_text
 
 if TYPE_CHECKING:
     from kafka_unclean_recovery.spark.scan.gathering import Doubts
-    from kafka_unclean_recovery.spark.scan.job import Asked
+    from kafka_unclean_recovery.spark.scan.job import ScanOptions
     from kafka_unclean_recovery.spark.scan.scan_disks import Scanned
 
 
@@ -131,9 +131,9 @@ def scan(console: Console, options: Options) -> int:
     return NOT_ALL if complaints else OK
 
 
-def _asked(options: Options, chosen: Selection) -> Asked:
+def _asked(options: Options, chosen: Selection) -> ScanOptions:
     from kafka_unclean_recovery.spark.places import address_of, location_of
-    from kafka_unclean_recovery.spark.scan.job import Asked
+    from kafka_unclean_recovery.spark.scan.job import ScanOptions
     from kafka_unclean_recovery.spark.scan.roots_table import roots_of
 
     roots = list(options.roots or ())
@@ -148,7 +148,7 @@ def _asked(options: Options, chosen: Selection) -> Asked:
         raise usage("no ROOT: name log directories or their parents, or a --roots-table")
     store = store_options(options.store_endpoint, options.store_region)
     addresses = (address_of(location_of(root, store)) for root in roots)
-    return Asked(
+    return ScanOptions(
         roots=tuple(dict.fromkeys(addresses)),
         mode=options.mode,
         topics=None if chosen.topics is None else chosen.topics.pattern,

@@ -37,7 +37,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Answer(Generic[T]):
+class Portioned(Generic[T]):
     """The content of one answer. throttled_seconds: how long the broker will not read the next
     request."""
 
@@ -56,7 +56,7 @@ class Portion:
             self.most = max(1, asked // 2)
 
 
-Ask = Callable[[Sequence[TopicPartition], Deadline], Awaitable[Answer[T]]]
+Ask = Callable[[Sequence[TopicPartition], Deadline], Awaitable[Portioned[T]]]
 """Sends one request for the given partitions. Raises ConnectionFailed."""
 
 

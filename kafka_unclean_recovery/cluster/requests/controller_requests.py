@@ -44,7 +44,7 @@ _TIMEOUT_MS = 60_000
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class PartitionResult:
     """Kafka's error code for one partition, 0 for success, and the message with it, if any.
     left_out: True when the answer lacked the partition."""
 
@@ -53,9 +53,11 @@ class Answer:
     left_out: bool = False
 
 
-def left_out(asked: Iterable[TopicPartition]) -> dict[TopicPartition, Answer]:
+def left_out(asked: Iterable[TopicPartition]) -> dict[TopicPartition, PartitionResult]:
     """Return an error for each partition that the answer lacks: a missing answer is no success."""
-    missing = Answer(Errors.UNKNOWN_SERVER_ERROR, "the controller left it out of its answer", True)
+    missing = PartitionResult(
+        Errors.UNKNOWN_SERVER_ERROR, "the controller left it out of its answer", True
+    )
     return dict.fromkeys(asked, missing)
 
 
@@ -65,7 +67,7 @@ async def alter_replica_order(
     deadline: Deadline,
     *,
     fewer: bool = False,
-) -> dict[TopicPartition, Answer]:
+) -> dict[TopicPartition, PartitionResult]:
     """Send AlterPartitionReassignments with unchanged replica sets in another order. None instead
     of an order cancels the reassignment in progress.
 
@@ -94,7 +96,7 @@ async def alter_replica_order(
         what = "AlterPartitionReassignments"
         raise RequestFailed(what, answer["error_code"], answer["error_message"])
     return {
-        TopicPartition(topic["name"], p["partition_index"]): Answer(
+        TopicPartition(topic["name"], p["partition_index"]): PartitionResult(
             p["error_code"], p["error_message"]
         )
         for topic in answer["responses"]
@@ -107,7 +109,7 @@ async def elect_leaders(
     election_type: int,
     wanted: Sequence[TopicPartition] | None,
     deadline: Deadline,
-) -> dict[TopicPartition, Answer]:
+) -> dict[TopicPartition, PartitionResult]:
     """Send ElectLeaders, at most version 2. `election_type` is PREFERRED or UNCLEAN; `wanted` None
     means every partition.
 
@@ -137,7 +139,7 @@ def offers_designated(connection: Connection) -> bool:
 
 async def elect_designated(
     connection: Connection, leaders: Mapping[TopicPartition, int], deadline: Deadline
-) -> dict[TopicPartition, Answer]:
+) -> dict[TopicPartition, PartitionResult]:
     """Send ElectLeaders version 3 for at most DESIGNATED_LIMIT partitions: each elects the named
     leader or nobody.
 
@@ -162,11 +164,11 @@ async def elect_designated(
     return _elected(await connection.request(message, deadline, version=_DESIGNATED_VERSION))
 
 
-def _elected(answer: Mapping[str, Any]) -> dict[TopicPartition, Answer]:
+def _elected(answer: Mapping[str, Any]) -> dict[TopicPartition, PartitionResult]:
     if answer["error_code"]:
         raise RequestFailed("ElectLeaders", answer["error_code"])
     return {
-        TopicPartition(topic["topic"], p["partition_id"]): Answer(
+        TopicPartition(topic["topic"], p["partition_id"]): PartitionResult(
             p["error_code"], p["error_message"]
         )
         for topic in answer["replica_election_results"]

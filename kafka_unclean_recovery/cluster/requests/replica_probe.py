@@ -16,7 +16,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kafka_unclean_recovery.cluster.requests.asking import Answer, Portion, by_topic, until_answered
+from kafka_unclean_recovery.cluster.requests.asking import (
+    Portion,
+    Portioned,
+    by_topic,
+    until_answered,
+)
 from kafka_unclean_recovery.cluster.wire.api import Message
 from kafka_unclean_recovery.cluster.wire.connection import Connection
 from kafka_unclean_recovery.cluster.wire.log_apis import FETCH, LIST_OFFSETS
@@ -64,7 +69,7 @@ async def end_offsets(
     """Ask for the log end offsets of replicas; `wanted` is sorted by topic. Partitions that are not
     answered in time are missing. Needs DESCRIBE on the topics. Raises ConnectionFailed."""
 
-    async def ask(batch: Sequence[TopicPartition], deadline: Deadline) -> Answer[EndOffset]:
+    async def ask(batch: Sequence[TopicPartition], deadline: Deadline) -> Portioned[EndOffset]:
         return await _list_offsets(connection, batch, _LATEST, deadline)
 
     return await until_answered(wanted, ask, deadline, Portion())
@@ -76,7 +81,7 @@ async def start_offsets(
     """Ask for the log start offsets of replicas, as `end_offsets` does for the ends. Partitions
     that gave an error or no answer are missing."""
 
-    async def ask(batch: Sequence[TopicPartition], deadline: Deadline) -> Answer[EndOffset]:
+    async def ask(batch: Sequence[TopicPartition], deadline: Deadline) -> Portioned[EndOffset]:
         return await _list_offsets(connection, batch, _EARLIEST, deadline)
 
     found = await until_answered(wanted, ask, deadline, Portion())
@@ -117,7 +122,7 @@ async def _fetch_all(
     deadline: Deadline,
     portion: Portion,
 ) -> Mapping[TopicPartition, EpochEnd]:
-    async def ask(batch: Sequence[TopicPartition], deadline: Deadline) -> Answer[EpochEnd]:
+    async def ask(batch: Sequence[TopicPartition], deadline: Deadline) -> Portioned[EpochEnd]:
         return await _fetch(connection, {tp: wanted[tp] for tp in batch}, deadline)
 
     return await until_answered(list(wanted), ask, deadline, portion)
@@ -125,7 +130,7 @@ async def _fetch_all(
 
 async def _list_offsets(
     connection: Connection, wanted: Sequence[TopicPartition], timestamp: int, deadline: Deadline
-) -> Answer[EndOffset]:
+) -> Portioned[EndOffset]:
     topics = [
         {
             "name": topic,
@@ -142,12 +147,12 @@ async def _list_offsets(
         for topic in answer["topics"]
         for p in topic["partitions"]
     }
-    return Answer(found, _throttled(answer))
+    return Portioned(found, _throttled(answer))
 
 
 async def _fetch(
     connection: Connection, wanted: Mapping[TopicPartition, tuple[int, int]], deadline: Deadline
-) -> Answer[EpochEnd]:
+) -> Portioned[EpochEnd]:
     topics = [
         {
             "topic": topic,
@@ -174,13 +179,13 @@ async def _fetch(
     error = answer["error_code"]
     if error and not answer["responses"]:
         refused = EpochEnd(error, NO_EPOCH, -1, -1, -1)
-        return Answer(dict.fromkeys(wanted, refused), _throttled(answer))
+        return Portioned(dict.fromkeys(wanted, refused), _throttled(answer))
     found = {
         TopicPartition(topic["topic"], p["partition_index"]): _epoch_end(p, error)
         for topic in answer["responses"]
         for p in topic["partitions"]
     }
-    return Answer(found, _throttled(answer))
+    return Portioned(found, _throttled(answer))
 
 
 def _epoch_end(p: Mapping[str, Any], error: int) -> EpochEnd:

@@ -27,7 +27,7 @@ _PORTS = {"https": 443, "http": 80}
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class HttpResponse:
     status: int
     body: bytes = field(repr=False)
 
@@ -38,7 +38,7 @@ async def post(
     headers: Mapping[str, str],
     body: bytes,
     deadline: Deadline,
-) -> Answer:
+) -> HttpResponse:
     """Send the request and return the answer, whatever its status. `tls` is used for https alone.
     Raises ConnectionFailed."""
     parts = urlsplit(url)
@@ -77,7 +77,7 @@ def _request(target: str, host: str, headers: Mapping[str, str], body: bytes) ->
     return "\r\n".join(lines).encode("ascii") + body
 
 
-async def _answer(stream: Stream, address: str) -> Answer:
+async def _answer(stream: Stream, address: str) -> HttpResponse:
     reader, _ = stream
     received = b""
     while len(received) <= _LARGEST_ANSWER:
@@ -92,7 +92,7 @@ async def _answer(stream: Stream, address: str) -> Answer:
     raise failures.bad_answer(address, f"its answer is longer than {_LARGEST_ANSWER} bytes")
 
 
-def _parsed(received: bytes, *, ended: bool) -> Answer | None:
+def _parsed(received: bytes, *, ended: bool) -> HttpResponse | None:
     """Return the answer, None while it may be cut short. Raises HTTPException, ValueError."""
     if b"\r\n\r\n" not in received and not ended:
         return None
@@ -101,7 +101,7 @@ def _parsed(received: bytes, *, ended: bool) -> Answer | None:
         response.begin()
         if response.length is None and not response.chunked and not ended:
             return None  # the answer ends where the connection ends
-        return Answer(response.status, response.read())
+        return HttpResponse(response.status, response.read())
     except http.client.IncompleteRead:
         if ended:
             raise

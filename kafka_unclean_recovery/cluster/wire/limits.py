@@ -35,7 +35,7 @@ _MEMORY_FIXED, _MEMORY_PER_BYTE, _MEMORY_MOST = 32 * _MIB, 20, 160 * _MIB
 _MEMORY_OF_ALL = {"Metadata": 640 * _MIB}
 
 
-class Answer(bytes):
+class BoundedAnswer(bytes):
     """The bytes of an answer. left: how many bytes of memory may still be made of them."""
 
     left: int
@@ -64,8 +64,8 @@ def most_memory(name: str, answer_bytes: int) -> int:
     return min(_MEMORY_FIXED + _MEMORY_PER_BYTE * answer_bytes, most)
 
 
-def bounded(request: Any, frame: bytes) -> Answer:
+def bounded(request: Any, frame: bytes) -> BoundedAnswer:
     """Return the frame with the memory that its values may take."""
-    answer = Answer(frame)
+    answer = BoundedAnswer(frame)
     answer.left = most_memory(name_of(request), len(frame))
     return answer

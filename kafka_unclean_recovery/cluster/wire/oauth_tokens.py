@@ -26,7 +26,7 @@ from kafka_unclean_recovery.cluster.config.named_files import (
 )
 from kafka_unclean_recovery.cluster.wire.dial import bounded
 from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed, FailureKind
-from kafka_unclean_recovery.cluster.wire.http_post import Answer, post
+from kafka_unclean_recovery.cluster.wire.http_post import HttpResponse, post
 from kafka_unclean_recovery.deadline import Deadline
 
 # A login lasts as long as its token, so a token that is used late makes a short login.
@@ -180,7 +180,7 @@ async def _read(path: str, deadline: Deadline) -> str:
         raise no_token(path, f"the file can't be read ({reason})") from None
 
 
-def _token_in(answer: Answer, where: str) -> tuple[str, str, object]:
+def _token_in(answer: HttpResponse, where: str) -> tuple[str, str, object]:
     document = _json(answer)
     token = document.get("access_token") or document.get("id_token")
     if not isinstance(token, str):
@@ -188,13 +188,13 @@ def _token_in(answer: Answer, where: str) -> tuple[str, str, object]:
     return token, where, document.get("expires_in")
 
 
-def _error_code(answer: Answer) -> str:
+def _error_code(answer: HttpResponse) -> str:
     """Return the error code of RFC 6749, 5.2; the description beside it may quote what was sent."""
     code = _json(answer).get("error")
     return f" ({code})" if isinstance(code, str) and _ERROR_CODE.fullmatch(code) else ""
 
 
-def _json(answer: Answer) -> Mapping[str, Any]:
+def _json(answer: HttpResponse) -> Mapping[str, Any]:
     try:
         document = json.loads(answer.body)
     except (ValueError, RecursionError):

@@ -99,7 +99,7 @@ API = Api(ListOffsetsRequest, 1, 11, answer)
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundRecord:
     """A record's offset, time in ms and leader epoch."""
 
     offset: int
@@ -107,7 +107,7 @@ class Found:
     epoch: int
 
 
-def first_since(broker: Broker, replica: Replica, timestamp: int, end: int) -> Found | None:
+def first_since(broker: Broker, replica: Replica, timestamp: int, end: int) -> FoundRecord | None:
     """Return the first record below `end` that is not older than `timestamp`, or None."""
     for batch in _below(replica, end):
         if batch.max_timestamp >= timestamp:
@@ -117,7 +117,7 @@ def first_since(broker: Broker, replica: Replica, timestamp: int, end: int) -> F
     return None
 
 
-def latest(broker: Broker, replica: Replica, end: int) -> Found | None:
+def latest(broker: Broker, replica: Replica, end: int) -> FoundRecord | None:
     """Return the first record with the greatest time below `end`, or None if there is no record."""
     newest = max(_below(replica, end), key=lambda batch: batch.max_timestamp, default=None)
     if newest is None:
@@ -129,7 +129,7 @@ def _below(replica: Replica, end: int) -> Iterable[Batch]:
     return (batch for batch in replica.log.batches if batch.last_offset < end)
 
 
-def _records(broker: Broker, replica: Replica, batch: Batch) -> list[Found]:
+def _records(broker: Broker, replica: Replica, batch: Batch) -> list[FoundRecord]:
     data = broker.records(replica, Reading(piece=(batch.position, batch.length)))
     decoded: Any = MemoryRecords(data).next_batch()  # type: ignore[no-untyped-call]
-    return [Found(record.offset, record.timestamp, batch.leader_epoch) for record in decoded]
+    return [FoundRecord(record.offset, record.timestamp, batch.leader_epoch) for record in decoded]

@@ -55,7 +55,7 @@ class Producers:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class AppendVerdict:
     """The decision about a batch: `repeats` is the batch that it repeats, `error` refuses it. With
     neither the batch is to be written."""
 
@@ -63,18 +63,18 @@ class Verdict:
     error: int = Errors.NONE
 
 
-def verdict(producers: Producers, log: Log, batches: list[Batch]) -> Verdict:
+def verdict(producers: Producers, log: Log, batches: list[Batch]) -> AppendVerdict:
     """Decide on the batches that one request has for a partition."""
     new = batches[0]
     if new.producer_id == NO_PRODUCER:
-        return Verdict()
+        return AppendVerdict()
     if new.base_sequence < 0 or len(batches) > 1:
-        return Verdict(error=Errors.INVALID_RECORD)
+        return AppendVerdict(error=Errors.INVALID_RECORD)
     known = producers.batches(log, new.producer_id)
     for old in known:
         if _sequences(old) == _sequences(new) and old.producer_epoch == new.producer_epoch:
-            return Verdict(repeats=old)
-    return Verdict(error=_error(known[-1], new) if known else Errors.NONE)
+            return AppendVerdict(repeats=old)
+    return AppendVerdict(error=_error(known[-1], new) if known else Errors.NONE)
 
 
 def _error(last: Batch, new: Batch) -> int:

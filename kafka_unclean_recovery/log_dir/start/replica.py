@@ -28,7 +28,7 @@ from kafka_unclean_recovery.log_dir.start.metadata_log import snapshot_causes
 from kafka_unclean_recovery.log_dir.start.text_files import Crash, DiskError
 from kafka_unclean_recovery.log_dir.start.transaction_index import (
     LEAST_SIZE,
-    Verdict,
+    IndexVerdict,
     transaction_index,
 )
 from kafka_unclean_recovery.log_dir.tree import Entry, Folder, Location, Unreadable
@@ -129,6 +129,6 @@ def _transactions(location: Location, folder: Folder, inside: list[Entry]) -> It
         if not {(FileKind.SEGMENT, offset), (FileKind.OFFSET_INDEX, offset)} <= live.keys():
             continue
         data = folder.read_whole(entry.name) or b""
-        if transaction_index(data, offset) is Verdict.UNKNOWN:
+        if transaction_index(data, offset) is IndexVerdict.UNKNOWN:
             why = "an entry has a version that is not known"
             yield Cause(Fate.ENDS, str(location / entry.name), why, _INDEX_ANEW)

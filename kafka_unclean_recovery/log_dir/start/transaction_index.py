@@ -14,7 +14,7 @@ _VERSION = 0
 LEAST_SIZE = _ENTRY.size
 
 
-class Verdict(StrEnum):
+class IndexVerdict(StrEnum):
     """SOUND: it is taken. CORRUPT: the broker recovers the segment, and builds it anew. UNKNOWN:
     the broker ends over it."""
 
@@ -23,12 +23,12 @@ class Verdict(StrEnum):
     UNKNOWN = "unknown version"
 
 
-def transaction_index(data: bytes, base_offset: int) -> Verdict:
+def transaction_index(data: bytes, base_offset: int) -> IndexVerdict:
     """Judge a whole index of the segment that begins at `base_offset`."""
     for number in range(len(data) // _ENTRY.size):
         version, _, _, last, _ = _ENTRY.unpack_from(data, number * _ENTRY.size)
         if version > _VERSION:
-            return Verdict.UNKNOWN
+            return IndexVerdict.UNKNOWN
         if last < base_offset:
-            return Verdict.CORRUPT
-    return Verdict.SOUND
+            return IndexVerdict.CORRUPT
+    return IndexVerdict.SOUND

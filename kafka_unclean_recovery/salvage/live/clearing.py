@@ -12,7 +12,7 @@ from kafka_unclean_recovery.wording import count_text
 
 
 @dataclass(frozen=True, slots=True)
-class Saved:
+class ClearedTail:
     """The result for one tail. why_not: why the tail is not saved whole, None if it is. doubts: the
     other problems that the manifest has for it."""
 
@@ -34,7 +34,7 @@ class Cleared:
 def cleared(
     plans: Sequence[PartitionPlan],
     now: Mapping[TopicPartition, PartitionPlan],
-    tails: Sequence[Saved],
+    tails: Sequence[ClearedTail],
     *,
     allow_loss: bool,
 ) -> Cleared:
@@ -43,7 +43,7 @@ def cleared(
     now: plans by what was observed after saving, of the partitions that are still offline. For any
     other partition the elector looks for itself, and sends nothing.
     """
-    by_partition: dict[TopicPartition, list[Saved]] = {}
+    by_partition: dict[TopicPartition, list[ClearedTail]] = {}
     for tail in tails:
         by_partition.setdefault(tail.loser.topic_partition, []).append(tail)
     may_go: list[PartitionPlan] = []
@@ -65,7 +65,7 @@ def cleared(
     return Cleared(may_go, refused, tuple(lost))
 
 
-def _loss(now: PartitionPlan, tails: Sequence[Saved]) -> str | None:
+def _loss(now: PartitionPlan, tails: Sequence[ClearedTail]) -> str | None:
     lost = [f"not saved: {tail_text(t.loser)}: {t.why_not}" for t in tails if t.why_not is not None]
     return "; ".join(lost) or unsaved(now, [tail.loser for tail in tails])
 

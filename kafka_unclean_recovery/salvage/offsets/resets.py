@@ -45,7 +45,7 @@ class Now:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Allowed:
     """What the operator asks for beyond the commits that are certainly good. backwards: those below
     what the group has committed now. without_epoch: those whose records tell no leader epoch."""
 
@@ -64,7 +64,7 @@ class Reset:
     topic_id: str | None = None
 
 
-def resets(commits: Iterable[SavedCommit], now: Now, asked: Asked) -> list[Reset]:
+def resets(commits: Iterable[SavedCommit], now: Now, asked: Allowed) -> list[Reset]:
     """Return what is to become of each commit: by group, the newest commit first."""
     ordered = sorted(
         commits, key=lambda c: (c.group, -(c.committed_at or 0), c.topic_partition, c.saved_at)
@@ -72,13 +72,13 @@ def resets(commits: Iterable[SavedCommit], now: Now, asked: Asked) -> list[Reset
     return [_reset(commit, now, asked) for commit in ordered]
 
 
-def _reset(saved: SavedCommit, now: Now, asked: Asked) -> Reset:
+def _reset(saved: SavedCommit, now: Now, asked: Allowed) -> Reset:
     committed = now.committed.get((saved.group, saved.topic_partition))
     topic_id = now.topic_ids.get(saved.topic_partition.topic)
     return Reset(saved, committed, _decision(saved, committed, now, asked), topic_id)
 
 
-def _decision(saved: SavedCommit, committed: int | None, now: Now, asked: Asked) -> Decision:
+def _decision(saved: SavedCommit, committed: int | None, now: Now, asked: Allowed) -> Decision:
     if saved.offset is None:
         return Decision.DELETED
     ends = now.ends.get(saved.topic_partition)
@@ -100,7 +100,7 @@ def _decision(saved: SavedCommit, committed: int | None, now: Now, asked: Asked)
     return Decision.IN_USE if saved.group in now.active else Decision.BRING_BACK
 
 
-def _doubt(saved: SavedCommit, offset: int, now: Now, asked: Asked) -> Decision | None:
+def _doubt(saved: SavedCommit, offset: int, now: Now, asked: Allowed) -> Decision | None:
     """Return why the log may not have what the group read; None where it has."""
     if saved.leader_epoch is None:
         return None if asked.without_epoch else Decision.NOT_SURE

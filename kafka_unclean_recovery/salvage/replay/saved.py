@@ -48,7 +48,7 @@ class SavedPartition:
 
 
 @dataclass(frozen=True, slots=True)
-class Saved:
+class Salvage:
     """A salvage as its manifest describes it. digest: hexadecimal, identifies this salvage.
     problems: why the salvage may not hold all."""
 
@@ -58,7 +58,7 @@ class Saved:
     problems: tuple[str, ...]
 
 
-def read_saved(directory: Path, includes: Callable[[TopicPartition], bool]) -> Saved:
+def read_saved(directory: Path, includes: Callable[[TopicPartition], bool]) -> Salvage:
     """Read the partitions asked for, in order, from the manifest. Raises InputError."""
     path = directory / MANIFEST
     try:
@@ -83,7 +83,7 @@ def read_saved(directory: Path, includes: Callable[[TopicPartition], bool]) -> S
         for found_in, files in sorted(found.items(), key=lambda item: item[0])
     )
     digest = hashlib.sha256(text).hexdigest()
-    return Saved(document.cluster_id, digest, partitions, tuple(problems))
+    return Salvage(document.cluster_id, digest, partitions, tuple(problems))
 
 
 def _manifest(text: str, place: Place) -> SalvageJson:

@@ -34,7 +34,7 @@ class Counted:
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
+class PlanSummary:
     """The totals of a plan. losses: by topic; topics whose partitions were all deleted are left
     out. without: partitions that have no designated leader, the first with its reason. deleted:
     partitions that are on disks only."""
@@ -107,7 +107,7 @@ def _texts(rows: DataFrame) -> Iterator[tuple[str, str]]:
     return ((row.text, row.canonical) for row in rows.toLocalIterator(prefetchPartitions=True))
 
 
-def summarize(planned: Planned) -> Summary:
+def summarize(planned: Planned) -> PlanSummary:
     """Count partitions by topic and by why there is no leader, in one job."""
     designated = F.col("designated_leader").isNotNull()
     # Spark sums numbers up by hash. For a least struct it would sort every partition, so that comes
@@ -128,7 +128,7 @@ def summarize(planned: Planned) -> Summary:
     for row in found:
         if row.why != DELETED:
             by_topic[row.topic].append(row)
-    return Summary(
+    return PlanSummary(
         tuple(_topic_loss(topic, its) for topic, its in by_topic.items()),
         _counted(row for row in found if row.why not in (None, DELETED)),
         _counted(row for row in found if row.why == DELETED),

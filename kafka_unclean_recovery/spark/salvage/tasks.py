@@ -22,7 +22,7 @@ from kafka_unclean_recovery.log_dir.tree import Unreadable
 from kafka_unclean_recovery.log_dir.watching import Unmetered
 from kafka_unclean_recovery.model import ReplicaLog, TopicPartition
 from kafka_unclean_recovery.salvage.designated import parse_designated
-from kafka_unclean_recovery.salvage.layout import Place
+from kafka_unclean_recovery.salvage.layout import ReplicaPlace
 from kafka_unclean_recovery.salvage.manifest import replica_line
 from kafka_unclean_recovery.salvage.output_directory import move_into
 from kafka_unclean_recovery.salvage.parquet import RecordsFile
@@ -99,7 +99,7 @@ class _Task:
         partition = found.replica.topic_partition
         attempt = self.root / ATTEMPTS / uuid.uuid4().hex
         output = Output(attempt, None if self.raw_only else RecordsFile)
-        place = Place(partition, found.replica.broker)
+        place = ReplicaPlace(partition, found.replica.broker)
         try:
             directory = self._log_directory(row["log_directory"])
             name = self._name_in(directory, found.replica)

@@ -20,7 +20,7 @@ from pyspark.sql.functions import lit, struct
 
 from kafka_unclean_recovery.log_dir.clean_stop import as_counted
 from kafka_unclean_recovery.log_dir.future_replicas import settled
-from kafka_unclean_recovery.log_dir.scan_rows import Found, in_doubt, partition_info
+from kafka_unclean_recovery.log_dir.scan_rows import FoundLogs, in_doubt, partition_info
 from kafka_unclean_recovery.log_dir.whole_disks import (
     ReadDirectories,
     ReadDirectory,
@@ -81,7 +81,7 @@ class Doubts:
 
 
 @dataclass(slots=True)
-class Summary:
+class ScanSummary:
     """The counts of the tables. Replicas that are neither unusable nor suspect are trusted."""
 
     partitions: int = 0
@@ -157,12 +157,14 @@ def _order(row: Mapping[str, Any]) -> tuple[Any, ...]:
     return (*key, row.get("place", 0), row.get("path", ""))
 
 
-def _written(settings: Mapping[str, Any], rows: Iterable[Mapping[str, Any]], part: int) -> Summary:
+def _written(
+    settings: Mapping[str, Any], rows: Iterable[Mapping[str, Any]], part: int
+) -> ScanSummary:
     """Write the tables' part from `rows`, which are sorted, and return its Summary."""
     name = f"part-{part:05}.parquet"
     replicas, partitions = tables_in(Path(settings["tables"]))
     known = _known(settings)
-    summary = Summary()
+    summary = ScanSummary()
     with (
         whole_rows(replicas / name, REPLICAS) as add_replica,
         whole_rows(partitions / name, PARTITIONS) as add_partition,
@@ -176,9 +178,9 @@ def _written(settings: Mapping[str, Any], rows: Iterable[Mapping[str, Any]], par
     return summary
 
 
-def summary_of(told_by_tasks: Iterable[Mapping[str, Any]]) -> Summary:
+def summary_of(told_by_tasks: Iterable[Mapping[str, Any]]) -> ScanSummary:
     """Add up what all tasks of `gather` told."""
-    whole = Summary()
+    whole = ScanSummary()
     for row in told_by_tasks:
         whole.partitions += row["partitions"]
         whole.replicas += row["replicas"]
@@ -220,7 +222,7 @@ def _gathered(
     topic_partition: TopicPartition, rows: Iterable[Mapping[str, Any]], known: Known
 ) -> tuple[PartitionInfo, dict[str, str]]:
     """Return (what is known of the partition, the log directory of each replica's directory)."""
-    found, state = Found(), None
+    found, state = FoundLogs(), None
     directories: Sequence[str] = ()
     places: dict[str, str] = {}
     for row in rows:

@@ -40,7 +40,7 @@ SHARE = 128 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ScanOptions:
     """The options that decide what a scan finds. topics: a regular expression for whole names.
     partitions: (topic, partition). share: bytes; a replica with more to read is read in pieces.
     store: options of object stores."""
@@ -99,12 +99,12 @@ class Home:
     def ended(self) -> bool:
         return (self.path / SCAN).exists()
 
-    def asked(self) -> Asked:
+    def asked(self) -> ScanOptions:
         """Read what the scan was asked for. Raises OSError."""
         return _asked(json.loads(self.job.read_text(encoding="utf-8")))
 
 
-def asked_there(settings: dict[str, Any]) -> tuple[Home, Asked]:
+def asked_there(settings: dict[str, Any]) -> tuple[Home, ScanOptions]:
     """Return the directory and what the scan was asked for, in a task. Raises RuntimeError when the
     task does not see the directory."""
     home = Home(Path(settings["home"]))
@@ -119,7 +119,7 @@ def asked_there(settings: dict[str, Any]) -> tuple[Home, Asked]:
 
 
 @contextmanager
-def begun(home: Home, asked: Asked, now: str) -> Iterator[str]:
+def begun(home: Home, asked: ScanOptions, now: str) -> Iterator[str]:
     """Keep the directory for this run alone, and yield when the first run of this scan began. now:
     ISO 8601.
 
@@ -136,7 +136,7 @@ def begun(home: Home, asked: Asked, now: str) -> Iterator[str]:
         yield str(document["begun"])
 
 
-def _opened(home: Home, asked: Asked, now: str) -> IO[bytes]:
+def _opened(home: Home, asked: ScanOptions, now: str) -> IO[bytes]:
     """Open job.json, which is made if need be, and lock it until it is closed."""
     home.path.mkdir(mode=0o700, exist_ok=True)
     if not home.job.exists():
@@ -179,8 +179,8 @@ def _is_a_job(home: Home) -> bool:
         return False
 
 
-def _check_same(home: Home, before: Asked, asked: Asked) -> None:
-    for field in fields(Asked):
+def _check_same(home: Home, before: ScanOptions, asked: ScanOptions) -> None:
+    for field in fields(ScanOptions):
         then, now = getattr(before, field.name), getattr(asked, field.name)
         if then != now:
             raise InputError(
@@ -194,13 +194,13 @@ def _short(value: object) -> str:
     return text if len(text) <= 100 else f"{text[:97]}..."
 
 
-def _plain(asked: Asked) -> dict[str, Any]:
+def _plain(asked: ScanOptions) -> dict[str, Any]:
     return asdict(asked)
 
 
-def _asked(document: dict[str, Any]) -> Asked:
+def _asked(document: dict[str, Any]) -> ScanOptions:
     partitions = document["partitions"]
-    return Asked(
+    return ScanOptions(
         roots=tuple(document["roots"]),
         mode=ScanMode(document["mode"]),
         topics=document["topics"],

@@ -30,7 +30,7 @@ from kafka_unclean_recovery.log_dir.whole_disks import emptied
 from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.spark.new_files import whole_rows, write_text
 from kafka_unclean_recovery.spark.places import address_of, identities, location_of
-from kafka_unclean_recovery.spark.scan.job import Asked, Home, asked_there
+from kafka_unclean_recovery.spark.scan.job import Home, ScanOptions, asked_there
 from kafka_unclean_recovery.spark.scan.tasks import numbers, told
 from kafka_unclean_recovery.spark.scan.work_items import (
     ITEMS,
@@ -95,7 +95,7 @@ def list_roots(settings: Mapping[str, Any], batches: Iterable[Any]) -> Iterator[
     yield told()
 
 
-def listed_roots(home: Home, asked: Asked) -> Iterator[ListedRoot]:
+def listed_roots(home: Home, asked: ScanOptions) -> Iterator[ListedRoot]:
     """Yield the roots, once all are listed. Raises OSError."""
     store = dict(asked.store)
     for number in range(len(asked.roots)):
@@ -124,7 +124,7 @@ def _roots(home: Home, number: int) -> Path:
     return home.work / "roots" / f"{number}.json"
 
 
-def _list_root(home: Home, asked: Asked, number: int, path: Path) -> None:
+def _list_root(home: Home, asked: ScanOptions, number: int, path: Path) -> None:
     root = location_of(asked.roots[number], dict(asked.store))
     below = log_directories(root)
     with (
@@ -159,7 +159,7 @@ def _list_root(home: Home, asked: Asked, number: int, path: Path) -> None:
     write_text(path, json.dumps(document))
 
 
-def _items(directory: LogDirectory, place: int, asked: Asked) -> Iterator[dict[str, Any]]:
+def _items(directory: LogDirectory, place: int, asked: ScanOptions) -> Iterator[dict[str, Any]]:
     location = address_of(directory.location)
     with directory.location.open() as folder:
         if asked.mode is not ScanMode.FAST:
@@ -177,7 +177,7 @@ def _items(directory: LogDirectory, place: int, asked: Asked) -> Iterator[dict[s
             yield item_row(place, location, group)
 
 
-def _measured(directory: LogDirectory, folder: Folder, asked: Asked) -> Iterator[Measured]:
+def _measured(directory: LogDirectory, folder: Folder, asked: ScanOptions) -> Iterator[Measured]:
     # Which of the copies a start takes into use is known once all of a partition is gathered.
     every = {str(directory.location / name) for _, name in copies([directory])}
     for name, replica in started_replicas(directory, asked.wanted(), (), every):
@@ -186,7 +186,7 @@ def _measured(directory: LogDirectory, folder: Folder, asked: Asked) -> Iterator
         yield Measured(name, replica, size)
 
 
-def _pieces(log_directory: Folder, found: Measured, asked: Asked) -> list[Piece]:
+def _pieces(log_directory: Folder, found: Measured, asked: ScanOptions) -> list[Piece]:
     """Return the pieces of a replica. One that can't be read has none: the scan itself says why."""
     try:
         with log_directory.folder(found.name) as folder:
@@ -195,7 +195,7 @@ def _pieces(log_directory: Folder, found: Measured, asked: Asked) -> list[Piece]
         return []
 
 
-def _strays(directory: LogDirectory, place: int, asked: Asked) -> Iterator[dict[str, Any]]:
+def _strays(directory: LogDirectory, place: int, asked: ScanOptions) -> Iterator[dict[str, Any]]:
     for partition, broker, path in strays_of([directory], asked.wanted()):
         yield {
             "place": place,

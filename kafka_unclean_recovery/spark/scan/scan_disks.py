@@ -30,13 +30,13 @@ from kafka_unclean_recovery.spark.places import address_of
 from kafka_unclean_recovery.spark.running import Unwatched, Watch, cores_of, run_watched
 from kafka_unclean_recovery.spark.scan.bundles import gather_strays, make_bundles
 from kafka_unclean_recovery.spark.scan.gathering import (
-    Summary,
+    ScanSummary,
     named_brokers,
     rows_of_partitions,
     summary_of,
     tables_in,
 )
-from kafka_unclean_recovery.spark.scan.job import Asked, Home, abandon, begun
+from kafka_unclean_recovery.spark.scan.job import Home, ScanOptions, abandon, begun
 from kafka_unclean_recovery.spark.scan.listing import Chosen, chosen_of, listed_roots
 from kafka_unclean_recovery.spark.scan.metadata import (
     STATES,
@@ -68,12 +68,12 @@ class Scanned:
     """The result of a scan. size: bytes that were to be read of segments."""
 
     head: ScanHead
-    summary: Summary
+    summary: ScanSummary
     size: int
 
 
 def scan(
-    spark: SparkSession, asked: Asked, home: Home, watch: Watch | None = None
+    spark: SparkSession, asked: ScanOptions, home: Home, watch: Watch | None = None
 ) -> Scanned | None:
     """Write summaries of the log directories below the roots to the home; return None when they are
     there already. The same scan, run again, goes on where a killed one stopped.
@@ -109,7 +109,7 @@ def scan(
         return Scanned(head, summary, plan["size"])
 
 
-def _prepare(spark: SparkSession, asked: Asked, home: Home, watch: Watch) -> None:
+def _prepare(spark: SparkSession, asked: ScanOptions, home: Home, watch: Watch) -> None:
     """Do everything up to the plan, and write it."""
     here = {"home": str(home.path)}
     _run(spark, "listing:list_roots", here, len(asked.roots), watch)
@@ -142,7 +142,7 @@ def _prepare(spark: SparkSession, asked: Asked, home: Home, watch: Watch) -> Non
 
 
 def _newest_metadata(
-    spark: SparkSession, asked: Asked, home: Home, chosen: Chosen, watch: Watch
+    spark: SparkSession, asked: ScanOptions, home: Home, chosen: Chosen, watch: Watch
 ) -> Known:
     locations = [address_of(directory.location) for directory in chosen.with_metadata]
     settings = {"locations": locations, "store": dict(asked.store)}
@@ -164,7 +164,7 @@ def _newest_metadata(
     return known_of(weighed, said, [row["said"] for row in ordered])
 
 
-def _decided(asked: Asked, chosen: Chosen, known: Known) -> dict[str, Any]:
+def _decided(asked: ScanOptions, chosen: Chosen, known: Known) -> dict[str, Any]:
     """Return what is known of the log directories together, as log_dir.scan tells it."""
     directories = chosen.directories
     cleaned = (directory.cleaned_topics for directory in directories)
@@ -196,7 +196,7 @@ def _decided(asked: Asked, chosen: Chosen, known: Known) -> dict[str, Any]:
     }
 
 
-def _gather(spark: SparkSession, home: Home, plan: Mapping[str, Any], watch: Watch) -> Summary:
+def _gather(spark: SparkSession, home: Home, plan: Mapping[str, Any], watch: Watch) -> ScanSummary:
     """Write both tables, in place of what a run that was killed left of them."""
     rows = plan["replicas"] + plan["states"]
     building = home.work / f"tables-{uuid.uuid4().hex}"

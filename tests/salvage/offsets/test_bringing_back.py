@@ -18,12 +18,12 @@ from kafka_unclean_recovery.kafka_names import Errors
 from kafka_unclean_recovery.kraft_rules.records import TopicIdPartition
 from kafka_unclean_recovery.model import TopicPartition
 from kafka_unclean_recovery.salvage.offsets.commits import SavedCommit
-from kafka_unclean_recovery.salvage.replay.saved import Saved, SavedPartition
+from kafka_unclean_recovery.salvage.replay.saved import Salvage, SavedPartition
 from tests.cli.in_process import RECOVERY, invoke
 
 TOPIC, GROUP, OTHER = "orders", "readers", "writers"
 RECORDS, LOST = 20, 15
-SAVED = Saved("c", "d", (SavedPartition(TopicPartition("__consumer_offsets", 0), "t", ()),), ())
+SAVED = Salvage("c", "d", (SavedPartition(TopicPartition("__consumer_offsets", 0), "t", ()),), ())
 
 
 @pytest.fixture

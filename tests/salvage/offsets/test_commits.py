@@ -9,7 +9,7 @@ import pytest
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.model import TopicPartition
 from kafka_unclean_recovery.salvage.offsets.commits import SavedCommit, newest_commits
-from kafka_unclean_recovery.salvage.offsets.resets import Asked, Decision, Now, resets
+from kafka_unclean_recovery.salvage.offsets.resets import Allowed, Decision, Now, resets
 from kafka_unclean_recovery.salvage.replay.records import SavedRecord
 from kafka_unclean_recovery.salvage.transactions import Ending
 
@@ -139,7 +139,7 @@ def now(committed: int | None = None, *active: str, ends: tuple[int, int] = (0, 
 def test_a_group_goes_forwards_unless_asked_and_never_where_nothing_is(
     commit: SavedCommit, at: Now, forwards: Decision, backwards: Decision
 ) -> None:
-    for asked, expected in ((Asked(), forwards), (Asked(backwards=True), backwards)):
+    for asked, expected in ((Allowed(), forwards), (Allowed(backwards=True), backwards)):
         (reset,) = resets([commit], at, asked)
         assert reset.decision is expected
         assert reset.committed == at.committed.get(("readers", ORDERS))
@@ -152,7 +152,7 @@ def test_a_group_goes_forwards_unless_asked_and_never_where_nothing_is(
 def test_only_a_commit_that_tells_no_epoch_can_be_brought_back_without_one(
     epoch: int | None, decision: Decision
 ) -> None:
-    (reset,) = resets([saved(500, epoch=epoch)], now(100), Asked(without_epoch=True))
+    (reset,) = resets([saved(500, epoch=epoch)], now(100), Allowed(without_epoch=True))
     assert reset.decision is decision
 
 
@@ -160,5 +160,5 @@ def test_the_newest_commit_of_a_group_comes_first() -> None:
     older = SavedCommit("readers", TopicPartition("a", 0), 1, None, "", AT - 1, 1)
     newer = SavedCommit("readers", TopicPartition("b", 0), 1, None, "", AT, 2)
     first = SavedCommit("another", TopicPartition("b", 0), 1, None, "", AT - 2, 3)
-    found = resets([older, newer, first], Now({}, frozenset(), {}, {}, {}), Asked())
+    found = resets([older, newer, first], Now({}, frozenset(), {}, {}, {}), Allowed())
     assert [reset.saved for reset in found] == [first, newer, older]

@@ -17,7 +17,7 @@ import pytest
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.model import TopicPartition
 from kafka_unclean_recovery.salvage.replay.parquet import read_records
-from kafka_unclean_recovery.salvage.replay.saved import Saved, read_saved
+from kafka_unclean_recovery.salvage.replay.saved import Salvage, read_saved
 from tests.salvage.batches import numbered
 from tests.salvage.replay.saved import salvaged
 
@@ -36,7 +36,7 @@ def change(saved: Path, how: Callable[[Any], object]) -> None:
     manifest.write_text(json.dumps(document))
 
 
-def everything(saved: Path) -> Saved:
+def everything(saved: Path) -> Salvage:
     return read_saved(saved, lambda _: True)
 
 
