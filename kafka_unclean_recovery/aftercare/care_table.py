@@ -9,55 +9,23 @@ from kafka_unclean_recovery.aftercare.result import Aftercare, PartitionCare
 from kafka_unclean_recovery.aftercare.returning import Returning
 from kafka_unclean_recovery.aftercare.transactions import Ending, Hanging
 from kafka_unclean_recovery.model import GroupBeyond
-from kafka_unclean_recovery.report.table import page, table
+from kafka_unclean_recovery.report.table import columns, page, table
 from kafka_unclean_recovery.shown import shown_lines
 from kafka_unclean_recovery.wording import count_text, ids_text, number_text, one_line
 
-# Each column has the two lines of its header and its alignment.
-_PARTITIONS = (
-    ("", "topic", "left"),
-    ("", "partition", "right"),
-    ("", "leader", "right"),
-    ("", "ISR", "left"),
-    ("not back", "in the ISR", "left"),
-    ("log end", "offset", "right"),
-    ("hanging", "transactions", "right"),
-    ("groups", "beyond", "right"),
+_PARTITIONS = columns(
+    *("topic", ">partition", ">leader", "ISR", "not back|in the ISR", ">log end|offset"),
+    *(">hanging|transactions", ">groups|beyond"),
 )
-_TRANSACTIONS = (
-    ("", "topic", "left"),
-    ("", "partition", "right"),
-    ("", "replica", "right"),
-    ("first", "offset", "right"),
-    ("producer", "id", "right"),
-    ("producer", "epoch", "right"),
-    ("transactional", "id", "left"),
-    ("", "ending", "left"),
-    ("", "why", "left"),
+_TRANSACTIONS = columns(
+    *("topic", ">partition", ">replica", ">first|offset", ">producer|id", ">producer|epoch"),
+    *("transactional|id", "ending", "why"),
 )
-_GROUPS = (
-    ("", "group", "left"),
-    ("", "topic", "left"),
-    ("", "partition", "right"),
-    ("committed", "offset", "right"),
-    ("log ends, or", "parts, at", "right"),
-    ("", "", "left"),
+_GROUPS = columns(
+    *("group", "topic", ">partition", ">committed|offset", ">log ends, or|parts, at", ""),
 )
-_RETURNING = (
-    ("", "topic", "left"),
-    ("", "partition", "right"),
-    ("", "broker", "right"),
-    ("", "back", "left"),
-    ("", "records", "right"),
-    ("from", "offset", "right"),
-    ("", "why", "left"),
-)
-_PRODUCERS = (
-    ("", "topic", "left"),
-    ("", "partition", "right"),
-    ("idempotent", "producers", "right"),
-    ("transactional", "producers", "right"),
-)
+_RETURNING = columns("topic", ">partition", ">broker", "back", ">records", ">from|offset", "why")
+_PRODUCERS = columns("topic", ">partition", ">idempotent|producers", ">transactional|producers")
 
 
 def render_aftercare(found: Aftercare) -> str:

@@ -8,20 +8,13 @@ from collections.abc import Iterator, Sequence
 from kafka_unclean_recovery.before_start.commands import commands
 from kafka_unclean_recovery.before_start.result import BeforeStart, summary
 from kafka_unclean_recovery.before_start.verdict import Effect, Verdict
-from kafka_unclean_recovery.report.table import page, table
+from kafka_unclean_recovery.report.table import columns, page, table
 from kafka_unclean_recovery.shown import shown_lines
 from kafka_unclean_recovery.wording import ids_text, number_text, one_line
 
-# Each column has the two lines of its header and its alignment.
-_COLUMNS = (
-    ("", "topic", "left"),
-    ("", "partition", "right"),
-    ("", "the start", "left"),
-    ("from", "offset", "right"),
-    ("records", "deleted", "right"),
-    ("nobody else", "has", "right"),
-    ("log end", "offset", "right"),
-    ("", "why", "left"),
+_COLUMNS = columns(
+    *("topic", ">partition", "the start", ">from|offset", ">records|deleted", ">nobody else|has"),
+    *(">log end|offset", "why"),
 )
 _SAYS = {
     Effect.KEPT: "keeps it",

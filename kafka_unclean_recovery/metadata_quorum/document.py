@@ -14,21 +14,13 @@ from kafka_unclean_recovery.metadata_quorum.refusals import role, time_text
 from kafka_unclean_recovery.metadata_quorum.seed_plan import voter_json
 from kafka_unclean_recovery.metadata_quorum.stuck import stuck_voters
 from kafka_unclean_recovery.model import Finding
-from kafka_unclean_recovery.report.table import page, table
+from kafka_unclean_recovery.report.table import columns, page, table
 from kafka_unclean_recovery.shown import shown_lines
 from kafka_unclean_recovery.wording import one_line
 
-_COLUMNS = (
-    ("", "node", "right"),
-    ("", "role", "left"),
-    ("last", "epoch", "right"),
-    ("end", "offset", "right"),
-    ("log", "start", "right"),
-    ("last record", "written", "left"),
-    ("kraft", "version", "right"),
-    ("", "voters", "left"),
-    ("beside", "the best", "left"),
-    ("", "directory", "left"),
+_COLUMNS = columns(
+    *(">node", "role", ">last|epoch", ">end|offset", ">log|start", "last record|written"),
+    *(">kraft|version", "voters", "beside|the best", "directory"),
 )
 
 

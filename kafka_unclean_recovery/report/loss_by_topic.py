@@ -17,18 +17,13 @@ from kafka_unclean_recovery.documents.loss_by_topic import (
     TotalJson,
 )
 from kafka_unclean_recovery.documents.reading.codec import to_json
-from kafka_unclean_recovery.report.table import page, table
+from kafka_unclean_recovery.report.table import columns, page, table
 from kafka_unclean_recovery.shown import shown_lines
 from kafka_unclean_recovery.wording import count_text, one_line
 
-_COLUMNS = (
-    ("", "topic", "left"),
-    ("", "partitions", "right"),
-    ("designated", "leaders", "right"),
-    ("without", "one", "right"),
-    ("certain", "loss", "right"),
-    ("possible", "loss", "right"),
-    ("", "why without", "left"),
+_COLUMNS = columns(
+    *("topic", ">partitions", ">designated|leaders", ">without|one", ">certain|loss"),
+    *(">possible|loss", "why without"),
 )
 
 

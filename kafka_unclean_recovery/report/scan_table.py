@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kafka_unclean_recovery.model import PartitionInfo, ReplicaInfo, ReplicaLog, TopicPartition
-from kafka_unclean_recovery.report.table import page, table
+from kafka_unclean_recovery.report.table import columns, page, table
 from kafka_unclean_recovery.shown import shown_lines
 from kafka_unclean_recovery.wording import (
     count_text,
@@ -19,18 +19,9 @@ from kafka_unclean_recovery.wording import (
 )
 
 # Each column is (first header line, second header line, alignment).
-_COLUMNS = (
-    ("", "topic", "left"),
-    ("", "partition", "right"),
-    ("", "replica", "right"),
-    ("", "mode", "left"),
-    ("last written", "leader epoch", "right"),
-    ("log", "start", "right"),
-    ("high", "watermark", "right"),
-    ("log end", "offset", "right"),
-    ("", "lineage", "left"),
-    ("", "bytes", "right"),
-    ("", "trust", "left"),
+_COLUMNS = columns(
+    *("topic", ">partition", ">replica", "mode", ">last written|leader epoch", ">log|start"),
+    *(">high|watermark", ">log end|offset", "lineage", ">bytes", "trust"),
 )
 
 

@@ -41,36 +41,27 @@ Row = Sequence[str]
 Column = Row
 """(first header line, second header line, alignment)."""
 
+
+def columns(*headers: str) -> tuple[Column, ...]:
+    """Return columns of these headers. "|" ends the first of two lines; ">" aligns to the right."""
+    found = []
+    for header in headers:
+        above, _, below = header.removeprefix(">").rpartition("|")
+        found.append((above, below, "right" if header.startswith(">") else "left"))
+    return tuple(found)
+
+
 _ROWS_AT_ONCE = 1000
 # Columns of names that users chose, which may be long.
 _NAMES = frozenset({"topic", "target", "group"})
-_REPLICA_COLUMNS = (
-    ("", "topic", "left"),
-    ("", "partition", "right"),
-    ("leader", "epoch", "right"),
-    ("", "ISR", "left"),
-    ("", "ELR", "left"),
-    ("", "replica", "right"),
-    ("", "live", "left"),
-    ("last written", "leader epoch", "right"),
-    ("log", "start", "right"),
-    ("high", "watermark", "right"),
-    ("log end", "offset", "right"),
-    ("", "lineage", "left"),
-    ("certain", "loss", "right"),
-    ("possible", "loss", "right"),
-    ("", "", "left"),
+_REPLICA_COLUMNS = columns(
+    *("topic", ">partition", ">leader|epoch", "ISR", "ELR", ">replica", "live"),
+    *(">last written|leader epoch", ">log|start", ">high|watermark", ">log end|offset", "lineage"),
+    *(">certain|loss", ">possible|loss", ""),
 )
-_OUTCOME_COLUMNS = (
-    ("", "topic", "left"),
-    ("", "partition", "right"),
-    ("", "outcome", "left"),
-    ("", "leader", "right"),
-    ("leader", "epoch", "right"),
-    ("", "ISR", "left"),
-    ("certain", "loss", "right"),
-    ("possible", "loss", "right"),
-    ("", "reason", "left"),
+_OUTCOME_COLUMNS = columns(
+    *("topic", ">partition", "outcome", ">leader", ">leader|epoch", "ISR", ">certain|loss"),
+    *(">possible|loss", "reason"),
 )
 
 

@@ -4,23 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kafka_unclean_recovery.report.table import page, table
+from kafka_unclean_recovery.report.table import columns, page, table
 from kafka_unclean_recovery.salvage.manifest import Manifest
 from kafka_unclean_recovery.salvage.replica import Salvaged
 from kafka_unclean_recovery.salvage.transactions import Ending
 from kafka_unclean_recovery.shown import shown_lines
 from kafka_unclean_recovery.wording import count_text, lineage_text, number_text, one_line
 
-# Each column has the two lines of its header and its alignment.
-_COLUMNS = (
-    ("", "topic", "left"),
-    ("", "partition", "right"),
-    ("", "replica", "right"),
-    ("designated", "leader", "right"),
-    ("beyond the", "leader's log", "left"),
-    ("", "bytes", "right"),
-    ("", "records", "right"),
-    ("transactions: committed,", "aborted, open", "left"),
+_COLUMNS = columns(
+    *("topic", ">partition", ">replica", ">designated|leader", "beyond the|leader's log", ">bytes"),
+    *(">records", "transactions: committed,|aborted, open"),
 )
 
 

@@ -11,18 +11,12 @@ from datetime import UTC, datetime
 
 from kafka_unclean_recovery.documents.printed import LostCommitJson, SalvageOffsetsJson
 from kafka_unclean_recovery.documents.reading.codec import json_line
-from kafka_unclean_recovery.report.table import page, table
+from kafka_unclean_recovery.report.table import columns, page, table
 from kafka_unclean_recovery.salvage.offsets.resets import Decision, Reset
 from kafka_unclean_recovery.wording import count_text, number_text
 
-_COLUMNS = (
-    ("", "group", "left"),
-    ("", "topic", "left"),
-    ("", "partition", "right"),
-    ("committed", "now", "right"),
-    ("saved", "offset", "right"),
-    ("", "committed at", "left"),
-    ("", "", "left"),
+_COLUMNS = columns(
+    *("group", "topic", ">partition", ">committed|now", ">saved|offset", "committed at", ""),
 )
 _WORDS = {
     Decision.BRING_BACK: "to be brought back",

@@ -7,34 +7,26 @@ from collections.abc import Iterator, Sequence
 
 from kafka_unclean_recovery.documents.printed import ReplayedJson, SalvageReplayJson
 from kafka_unclean_recovery.documents.writing import document_by_line
-from kafka_unclean_recovery.report.table import page, table
+from kafka_unclean_recovery.report.table import columns, page, table
 from kafka_unclean_recovery.salvage.replay.replay_partition import Work
 from kafka_unclean_recovery.salvage.replay.target import alterations, obstacles
 from kafka_unclean_recovery.shown import shown_lines
 from kafka_unclean_recovery.wording import count_text
 
-# Each column has the two lines of its header and its alignment.
-_COLUMNS = (
-    ("", "topic", "left"),
-    ("", "partition", "right"),
-    ("", "target", "left"),
-    ("records", "", "right"),
-    ("already", "there", "right"),
-    ("in open", "transactions", "right"),
-    ("left out:", "aborted", "right"),
-    ("", "markers", "right"),
-    ("", "second copies", "right"),
+_COLUMNS = columns(
+    *("topic", ">partition", "target", ">records|", ">already|there", ">in open|transactions"),
+    *(">left out:|aborted", ">markers", ">second copies"),
 )
 
 
 def render_replay(works: Sequence[Work], executed: bool) -> str:
     """Return a table of what is produced, then what the targets alter, then the total."""
-    columns = [
+    with_verb = [
         (above, _verb(executed) if above == "records" else below, align)
         for above, below, align in _COLUMNS
     ]
     return page(
-        table(columns, [_cells(work, executed) for work in works]),
+        table(with_verb, [_cells(work, executed) for work in works]),
         shown_lines(_notes(works)),
         _summary(works, executed),
     )
