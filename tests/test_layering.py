@@ -6,6 +6,7 @@ import ast
 import re
 import subprocess
 import sys
+from collections import defaultdict
 from fnmatch import fnmatch
 from pathlib import Path
 
@@ -16,72 +17,17 @@ from tests.structure import imports, modules_below
 PACKAGE = Path(__file__).parent.parent / "kafka_unclean_recovery"
 NAME = "kafka_unclean_recovery"
 
-# Each package may import itself, what everybody may, and the parts named: with the documents the
-# strict reading below them.
-EVERYBODY = {"kafka_names", "model", "mechanisms", "errors", "shown", "wording"}
-ALLOWED = {
-    "planning": set(),
-    "documents": {"boot_clock", "planning"},
-    "documents/reading": set(),
-    "files": {"documents"},
-    "report": {"documents", "planning"},
-    "messages": set(),
-    "runbook": set(),
-    "cluster": {"deadline", "documents/reading", "messages"},
-    "transport": {
-        *("boot_clock", "cluster", "deadline", "documents", "files", "messages", "planning"),
-        *("shutdown", "survey"),
-    },
-    "aftercare": {
-        *("cluster", "deadline", "documents", "files", "log_dir", "planning", "report"),
-        "survey",
-        "transport",
-    },
-    "before_start": {
-        *("cluster", "deadline", "documents", "log_dir", "planning", "report"),
-        *("survey", "transport"),
-    },
-    "survey": {"cluster", "deadline"},
-    "recovery": {
-        *("cluster", "deadline", "documents", "files", "planning", "report", "shutdown"),
-        *("survey", "transport"),
-    },
-    "post_mortem": {"documents", "planning", "report"},
-    "doctor": {
-        *("cluster", "deadline", "documents", "planning", "report", "survey"),
-        "transport",
-    },
-    "log_dir": {"documents/reading", "planning", "signals"},
-    "metadata_quorum": {"cluster", "deadline", "documents", "files", "log_dir", "report"},
-    "ok_to_stop": {
-        *("cluster", "deadline", "documents", "kraft_rules", "planning", "recovery"),
-        *("report", "survey", "transport"),
-    },
-    "stores": {"log_dir"},
-    "salvage": {"documents", "files", "log_dir", "planning", "report"},
-    "salvage/live": {"cluster", "deadline", "files", "log_dir", "salvage"},
-    "salvage/replay": {"cluster", "deadline", "documents", "files", "report", "salvage"},
-    "salvage/offsets": {
-        *("cluster", "deadline", "documents", "report", "salvage/replay", "survey"),
-    },
-    "spark": {"documents", "files", "log_dir", "planning", "report", "salvage", "stores"},
-    "emulator": {"deadline", "files", "kraft_rules", "log_dir", "messages", "report"},
-}
-# Modules that stand alone: what they may import of each other.
-ALONE = {
-    "kafka_names": set(),
-    "model": {"kafka_names", "mechanisms"},
-    "mechanisms": set(),
-    "errors": set(),
-    "shown": set(),
-    "wording": {"model", "shown"},
-    "deadline": set(),
-    "boot_clock": set(),
-    "signals": set(),
-    "shutdown": {"signals"},
-    # No socket, no file, no codec: events in, records out.
-    "kraft_rules": {"kafka_names"},
-}
+ARCHITECTURE = (PACKAGE.parent / "docs" / "architecture.md").read_text()
+
+
+def _rooms(text: str) -> dict[str, set[str]]:
+    """Return what each room of a table may look at beside itself."""
+    rows = re.findall(r"^\| `([a-z_/]+?)(?:\.py|/)` \|.*\|(.*)\|$", text, re.MULTILINE)
+    return {room: set(re.findall(r"`([a-z_/]+)`", named)) for room, named in rows}
+
+
+GROUND, ABOVE = map(_rooms, ARCHITECTURE.split("## A run")[0].split("\nAbove it"))
+EVERYBODY = set(re.findall(r"`([a-z_]+)`", re.findall(r"\nAbove it (.*)", ARCHITECTURE)[0]))
 
 # Third parties that only these parts may import.
 THIRD_PARTIES = {
@@ -100,7 +46,7 @@ THIRD_PARTIES = {
 def _part(module: Path) -> str:
     parts = module.relative_to(PACKAGE).with_suffix("").parts
     within = "/".join(parts[:2])
-    return within if within in ALLOWED else parts[0]
+    return within if within in ABOVE else parts[0]
 
 
 def _imports(module: Path) -> set[str]:
@@ -130,12 +76,20 @@ def test_imports_point_one_way(module: Path) -> None:
     part = _part(module)
     if part in ("__init__", "__main__", "cli"):
         return
-    assert part in ALLOWED | ALONE, f"{part} is new: say what it may import"
+    assert part in GROUND | ABOVE, f"{part} is new: say what it may look at"
     ours = {_part(found) for found in map(_file, _imports(module)) if found is not None}
-    may = ALONE[part] if part in ALONE else ALLOWED[part] | EVERYBODY
+    may = GROUND[part] if part in GROUND else ABOVE[part] | EVERYBODY
     if "documents" in may | {part}:
         may = {*may, "documents/reading"}
     assert ours - {part, "__init__"} <= may
+
+
+def test_each_look_that_the_tables_allow_is_taken() -> None:
+    taken: dict[str, set[str]] = defaultdict(set)
+    for module in MODULES:
+        taken[_part(module)] |= {_part(f) for f in map(_file, _imports(module)) if f is not None}
+    idle = {room: may - taken[room] for room, may in (GROUND | ABOVE).items()}
+    assert not any(idle.values()), idle
 
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda m: str(m.relative_to(PACKAGE)))
@@ -146,12 +100,12 @@ def test_third_parties_stay_where_they_belong(module: Path) -> None:
 
 def test_the_emulator_shares_no_rule_with_what_it_judges() -> None:
     # A wrong ranking must not be confirmed by its own judge.
-    assert not ALLOWED["emulator"] & {"planning", "recovery", "transport"}
+    assert not ABOVE["emulator"] & {"planning", "recovery", "transport"}
 
 
 def test_only_the_emulator_and_what_predicts_use_the_controllers_rules() -> None:
     # The emulator judges planning, recovery and transport by these rules.
-    assert {part for part in ALLOWED if "kraft_rules" in ALLOWED[part]} == {
+    assert {part for part in ABOVE if "kraft_rules" in ABOVE[part]} == {
         "emulator",
         "ok_to_stop",
     }
@@ -175,7 +129,7 @@ ON_THEIR_OWN = {
     "kraft_rules/features": "Kafka's FeatureControlManager",
     "log_dir/metadata/loading/*": "a class of Kafka's that loads records",
     "messages/*": "an API",
-    "metadata_quorum/stuck": "a rule: what keeps a voter from voting",
+    "metadata_quorum/stuck": "a rule: voters that are not as the quorum knows them",
     "planning/last_look": "a rule: docs/architecture.md",
     "survey/answering": "a question to brokers",
 }
@@ -259,9 +213,6 @@ def test_ctl_imports_no_codec() -> None:
     assert _heavy(f"{NAME}.cli.commands.emulator_ctl", f"{NAME}.emulator.control.commands") <= {
         "asyncio"
     }
-
-
-ARCHITECTURE = (PACKAGE.parent / "docs" / "architecture.md").read_text()
 
 
 def test_each_file_that_the_architecture_names_is_there() -> None:

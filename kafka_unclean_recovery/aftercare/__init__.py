@@ -1,2 +1,2 @@
-"""Aftercare looks for what an unclean election leaves behind, until nothing is left. Only
-comparing, ending, looking and watching wait for brokers; the other modules do no I/O."""
+"""Aftercare looks for what an unclean election leaves behind, until nothing is left. Its verdicts,
+its result and its tables do no I/O."""

@@ -2,5 +2,5 @@
 
 `facts` holds what was seen, as values. `examine` asks for it, and is the only module with I/O.
 `brokers`, `controllers`, `partitions`, `rights` and `room` make checks of the facts, `diagnosis`
-collects them, `report` and `metrics` render them.
+collects and renders them.
 """

@@ -1,1 +1,1 @@
-"""What is read and written: plans, partitions, scans, approvals, journals."""
+"""The journal, and the files and directories that are for their owner alone."""
