@@ -3,10 +3,10 @@ process may never write to the other end of a FIFO."""
 
 from __future__ import annotations
 
-import threading
 from concurrent.futures import Future
 from pathlib import Path
 
+from kafka_unclean_recovery.cluster.wire.daemon_thread import in_daemon_thread
 from kafka_unclean_recovery.errors import ConfigError
 
 READ_SECONDS = 10.0
@@ -21,11 +21,8 @@ class TooLarge(ValueError):
 def reading(path: str) -> Future[bytes]:
     """Begin to read all of a file, or all that a process writes to a pipe until the process closes
     it. The result may be an OSError; a ValueError where that is no name of a file; or TooLarge."""
-    content: Future[bytes] = Future()
-    content.set_running_or_notify_cancel()  # Who waits no more can't end it.
     # Opening a FIFO blocks too, and only the end of the process ends that wait.
-    threading.Thread(target=_read, args=(path, content), daemon=True).start()
-    return content
+    return in_daemon_thread(lambda: _read(path))
 
 
 def read_text(
@@ -63,13 +60,9 @@ def why_unreadable(error: OSError | ValueError, encoding: str) -> str:
     return getattr(error, "strerror", None) or bad
 
 
-def _read(path: str, content: Future[bytes]) -> None:
-    try:
-        with Path(path).open("rb") as file:
-            found = file.read(LARGEST_BYTES + 1)
-        if len(found) > LARGEST_BYTES:
-            raise TooLarge(path)
-    except (OSError, ValueError) as error:
-        content.set_exception(error)
-    else:
-        content.set_result(found)
+def _read(path: str) -> bytes:
+    with Path(path).open("rb") as file:
+        found = file.read(LARGEST_BYTES + 1)
+    if len(found) > LARGEST_BYTES:
+        raise TooLarge(path)
+    return found

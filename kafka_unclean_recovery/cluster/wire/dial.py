@@ -7,11 +7,11 @@ import asyncio
 import contextlib
 import socket
 import ssl
-import threading
 from collections.abc import AsyncIterator
 from typing import Any, NamedTuple
 
 from kafka_unclean_recovery.cluster.wire import failures
+from kafka_unclean_recovery.cluster.wire.daemon_thread import in_daemon_thread
 from kafka_unclean_recovery.deadline import Deadline
 
 READ_AHEAD_BYTES = 1024 * 1024
@@ -97,34 +97,9 @@ async def open_stream(
 async def _look_up(host: str, port: int) -> list[Endpoint]:
     with contextlib.suppress(socket.gaierror):
         return _endpoints(host, port, socket.AI_NUMERICHOST)  # an address asks nobody, so at once
-    # The thread is our own: asyncio's would make the exit wait for a resolver that hangs.
-    loop = asyncio.get_running_loop()
-    found: asyncio.Future[list[Endpoint]] = loop.create_future()
-    threading.Thread(target=_look_up_in_thread, args=(host, port, found), daemon=True).start()
-    return await found
-
-
-def _look_up_in_thread(host: str, port: int, found: asyncio.Future[list[Endpoint]]) -> None:
-    result: list[Endpoint] | OSError | ValueError
-    try:
-        result = _endpoints(host, port, 0)
-    except (OSError, ValueError) as error:
-        result = error
-    with contextlib.suppress(RuntimeError):  # nobody waits any more when the loop is closed
-        found.get_loop().call_soon_threadsafe(_settle, found, result)
+    return await asyncio.wrap_future(in_daemon_thread(lambda: _endpoints(host, port, 0)))
 
 
 def _endpoints(host: str, port: int, flags: int) -> list[Endpoint]:
     infos = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=flags)
     return list(dict.fromkeys(Endpoint(info[0], info[4]) for info in infos))
-
-
-def _settle(
-    found: asyncio.Future[list[Endpoint]], result: list[Endpoint] | OSError | ValueError
-) -> None:
-    if found.done():
-        return
-    if isinstance(result, list):
-        found.set_result(result)
-    else:
-        found.set_exception(result)
