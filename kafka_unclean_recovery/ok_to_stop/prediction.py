@@ -17,6 +17,7 @@ from kafka_unclean_recovery.documents.observation import (
     ObservedPartitionJson,
     ObservedTopicJson,
 )
+from kafka_unclean_recovery.documents.ok_to_stop import LeadershipJson
 from kafka_unclean_recovery.kraft_rules.partition import PartitionRegistration
 from kafka_unclean_recovery.model import NO_LEADER, TopicPartition
 from kafka_unclean_recovery.ok_to_stop.controller_state import Chosen, Rehearsal, tried
@@ -56,13 +57,6 @@ _ORDER = {each: number for number, each in enumerate(Class)}
 
 
 @dataclass(frozen=True, slots=True)
-class Leadership:
-    leader: int
-    isr: Ids
-    elr: Ids
-
-
-@dataclass(frozen=True, slots=True)
 class Predicted:
     """A partition before and after. online: replicas whose broker and log directory work. min_isr:
     the effective one, for the leader that comes after. survivors: where nobody leads it, the
@@ -72,8 +66,8 @@ class Predicted:
     topic: ObservedTopicJson
     replicas: Ids
     online: Ids
-    before: Leadership
-    after: Leadership
+    before: LeadershipJson
+    after: LeadershipJson
     min_isr: int
     survivors: Ids = ()
     classes: tuple[Class, ...] = ()
@@ -343,11 +337,11 @@ def _chosen(concerned: Collection[tuple[ObservedTopicJson, ObservedPartitionJson
     return [(topics[name], chosen) for name, chosen in by_topic.items()]
 
 
-def _leadership(partition: PartitionRegistration, rehearsal: Rehearsal) -> Leadership:
+def _leadership(partition: PartitionRegistration, rehearsal: Rehearsal) -> LeadershipJson:
     """Return who counts: without ELR a dead last member stays in the ISR (KIP-903)."""
     isr = tuple(i for i in partition.isr if rehearsal.active(i))
     leader = partition.leader if rehearsal.active(partition.leader) else NO_LEADER
-    return Leadership(leader, isr or partition.isr, partition.elr)
+    return LeadershipJson(leader, isr or partition.isr, partition.elr)
 
 
 def _bad(outcome: Predicted) -> bool:

@@ -38,7 +38,6 @@ TWINS = {
     ("aftercare.ProducerJson", "cluster.requests.transactions.ProducerState"): (
         "cluster imports no documents"
     ),
-    ("ok_to_stop.LeadershipJson", "ok_to_stop.prediction.Leadership"): _ROOM,
     ("quorum.ListenerJson", "metadata_quorum.copies.Listener"): _ROOM,
     ("quorum.VoterJson", "metadata_quorum.copies.Voter"): _ROOM,
     ("post_mortem.MomentJson", "post_mortem.story.Moment"): _ROOM,
