@@ -8,7 +8,7 @@ from msgspec import Meta
 
 from kafka_unclean_recovery.documents.values import Entry, ToldNumber, published
 
-_WHY = (
+WHY_NOT = (
     "reassignment",
     "only_suspects",
     "unranked_holds_records",
@@ -17,7 +17,9 @@ _WHY = (
     "no_candidate",
     "state_unknown",
 )
-WhyNot = Annotated[str, Meta(extra_json_schema={"enum": list(_WHY)})]
+"""The reasons why a partition has no designated leader."""
+
+WhyNot = Annotated[str, Meta(extra_json_schema={"enum": list(WHY_NOT)})]
 AtLeastOne = Annotated[int, Meta(extra_json_schema={"minimum": 1})]
 
 

@@ -31,7 +31,6 @@ from kafka_unclean_recovery.post_mortem.story import (
     Election,
     PostMortem,
     SavedTail,
-    Seed,
     losses_by_topic,
 )
 from kafka_unclean_recovery.report.loss_by_topic import counts_of, total
@@ -56,26 +55,9 @@ def render_json(told: PostMortem) -> str:
             ),
             aftercare=None if told.care is None else _care(told.care),
             next_steps=to_model(next_steps(told), tuple[StepJson, ...]),
-            seeds=tuple(map(_seed, told.seeds)) or ABSENT,
+            seeds=to_model(told.seeds, tuple[QuorumSeedJson, ...]) or ABSENT,
             partitions=tuple(map(_election, told.elections)),
         )
-    )
-
-
-def _seed(seed: Seed) -> QuorumSeedJson:
-    new = seed.new_controller
-    return QuorumSeedJson(
-        at_ms=seed.at_ms,
-        directory=seed.directory,
-        source=seed.source,
-        epoch=seed.epoch,
-        plan_digest=seed.plan_digest,
-        end_offset=seed.end_offset,
-        new_controller=None if new is None else f"{new[0]}@{new[1]}",
-        lost=seed.lost,
-        steps_left=seed.steps_left,
-        exit_code=seed.exit_code,
-        reason=seed.reason,
     )
 
 

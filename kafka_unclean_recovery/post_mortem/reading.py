@@ -263,7 +263,7 @@ class _Tale:
                 read.epoch,
                 read.plan_digest,
                 read.end_offset,
-                None if new is None else (new.id, f"{new.host}:{new.port}"),
+                None if new is None else f"{new.id}@{new.host}:{new.port}",
                 read.lost,
                 read.steps_left,
             )

@@ -208,8 +208,8 @@ class Care:
 
 @dataclass(frozen=True, slots=True)
 class Seed:
-    """The log directory of a new controller that `quorum seed` was to write. new_controller: its id
-    and address, None in journals that do not tell, as end_offset. steps_left: what the plan has to
+    """The log directory of a new controller that `quorum seed` was to write. new_controller:
+    ID@HOST:PORT, None in journals that do not tell, as end_offset. steps_left: what the plan has to
     be done afterwards. exit_code: None where the run noted no result. reason: why it was not
     written."""
 
@@ -219,7 +219,7 @@ class Seed:
     epoch: int
     plan_digest: str
     end_offset: int | None = None
-    new_controller: tuple[int, str] | None = None
+    new_controller: str | None = None
     lost: tuple[int, ...] = ()
     steps_left: tuple[str, ...] = ()
     exit_code: int | None = None

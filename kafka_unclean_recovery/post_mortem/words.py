@@ -66,8 +66,9 @@ def _seed(seed: Seed) -> tuple[str, bool]:
 
 def seed_text(seed: Seed) -> str:
     """Return what was planned."""
-    new = seed.new_controller
-    who = "it" if new is None else f"controller {new[0]} at {new[1]}"
+    who = "it"
+    if seed.new_controller is not None:
+        who = "controller {} at {}".format(*seed.new_controller.split("@", 1))
     end = "" if seed.end_offset is None else f" up to offset {seed.end_offset}"
     lost = f", for the lost {ids_text(seed.lost)}" if seed.lost else ""
     return (

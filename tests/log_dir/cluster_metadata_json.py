@@ -8,6 +8,9 @@ import uuid
 from collections.abc import Mapping
 from typing import Any
 
+from kafka_unclean_recovery.log_dir.metadata.image import MetadataImage
+from kafka_unclean_recovery.model import TopicPartition
+
 # What a tagged field holds when it is not written; Kafka's JSON leaves it out then.
 UNWRITTEN: Mapping[str, Mapping[str, Any]] = {
     "AbortTransactionRecord": {"reason": None},
@@ -68,3 +71,12 @@ def _json(value: Any) -> Any:
 def _camel(name: str) -> str:
     first, *rest = name.split("_")
     return first + "".join(part.capitalize() for part in rest)
+
+
+def partition_epochs(image: MetadataImage) -> dict[TopicPartition, int]:
+    """Return the partition epoch, which PartitionState does not carry, by partition."""
+    return {
+        TopicPartition(topic, number): found.partition_epoch
+        for topic_id, topic in image.topics.items()
+        for number, found in image.partitions[topic_id].items()
+    }

@@ -15,7 +15,6 @@ from kafka_unclean_recovery.log_dir.metadata.image import (
     TOPIC_RESOURCE,
     MetadataImage,
     PartitionRegistration,
-    partition_epochs,
     partition_states,
 )
 from kafka_unclean_recovery.log_dir.metadata.records import (
@@ -25,6 +24,7 @@ from kafka_unclean_recovery.log_dir.metadata.records import (
 from kafka_unclean_recovery.model import TIERED, TopicPartition
 from tests.log_dir import cluster_metadata_encoder as enc
 from tests.log_dir.cluster_metadata_encoder import TOPIC_ID
+from tests.log_dir.cluster_metadata_json import partition_epochs
 
 ORDERS = enc.topic("orders")
 OF_THREE = enc.partition(0, [1, 2, 3])

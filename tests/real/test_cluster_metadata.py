@@ -20,9 +20,9 @@ from kafka_unclean_recovery.log_dir.metadata.cluster_metadata import (
 )
 from kafka_unclean_recovery.log_dir.metadata.image import (
     MetadataImage,
-    partition_epochs,
     partition_states,
 )
+from tests.log_dir.cluster_metadata_json import partition_epochs
 from tests.real.cluster_metadata_recipe import MetadataAtRest, metadata_at_rest, saved
 from tests.real.dumped_metadata import dumped, ours, records
 from tests.real.releases import READ_ONLY, TESTED

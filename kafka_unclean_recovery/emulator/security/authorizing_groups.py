@@ -69,28 +69,31 @@ delete_groups = parted(
 )
 
 
-async def share_group_offsets(asked: Asked) -> Fields | None:
-    """Answer DescribeShareGroupOffsets. Topics that the client may not describe are refused where
-    the request names them, and left out where it asks for all."""
+async def _topics_of_groups(
+    asked: Asked, none: Fields, visible: Callable[[Asked, list[Fields], Any], list[Fields]]
+) -> Fields:
+    """Answer with the `visible` topics of each group that the client may describe. none: told of
+    the other groups beside the error."""
     wanted = {group.group_id: group for group in asked.request.groups}
+    refused = {"error_code": Errors.GROUP_AUTHORIZATION_FAILED, "topics": [], **none}
     fields = await parted(
         "groups",
         "groups",
         lambda asked, group: asked.rights.may(Operation.DESCRIBE, Resource.GROUP, group.group_id),
-        lambda group: {
-            "group_id": group.group_id,
-            "error_code": Errors.GROUP_AUTHORIZATION_FAILED,
-            "error_message": None,
-            "topics": [],
-        },
+        lambda group: {"group_id": group.group_id, **refused},
     )(asked)
     assert fields is not None
-    return fields | {
-        "groups": [
-            group | {"topics": _positions(asked, group["topics"], wanted[group["group_id"]].topics)}
-            for group in fields["groups"]
-        ]
-    }
+    groups = [
+        group | {"topics": visible(asked, group["topics"], wanted[group["group_id"]].topics)}
+        for group in fields["groups"]
+    ]
+    return fields | {"groups": groups}
+
+
+async def share_group_offsets(asked: Asked) -> Fields | None:
+    """Answer DescribeShareGroupOffsets. Topics that the client may not describe are refused where
+    the request names them, and left out where it asks for all."""
+    return await _topics_of_groups(asked, {"error_message": None}, _positions)
 
 
 def _positions(asked: Asked, topics: list[Fields], named: Any) -> list[Fields]:
@@ -137,23 +140,7 @@ async def offset_fetch(asked: Asked) -> Fields | None:
     request = asked.request
     if request.version < 8:
         return await of_group(Operation.DESCRIBE, _offsets_of_one)(asked)
-    wanted = {group.group_id: group for group in request.groups}
-    fields = await parted(
-        "groups",
-        "groups",
-        lambda asked, group: asked.rights.may(Operation.DESCRIBE, Resource.GROUP, group.group_id),
-        lambda group: {
-            "group_id": group.group_id,
-            "error_code": Errors.GROUP_AUTHORIZATION_FAILED,
-            "topics": [],
-        },
-    )(asked)
-    assert fields is not None
-    groups = [
-        group | {"topics": _offsets(asked, group["topics"], wanted[group["group_id"]].topics)}
-        for group in fields["groups"]
-    ]
-    return fields | {"groups": groups}
+    return await _topics_of_groups(asked, {}, _offsets)
 
 
 async def _offsets_of_one(asked: Asked) -> Fields | None:

@@ -32,7 +32,7 @@ from kafka_unclean_recovery.log_dir.metadata.records import (
     MetadataRecord,
     UnknownRecord,
 )
-from kafka_unclean_recovery.model import TIERED, PartitionState, TopicPartition
+from kafka_unclean_recovery.model import TIERED, PartitionState
 
 TOPIC_RESOURCE = 2
 BROKER_RESOURCE = 4
@@ -399,14 +399,6 @@ def partition_states(image: MetadataImage) -> list[PartitionState]:
 def _tiered(image: MetadataImage, topic: str) -> str | None:
     values = image.configs.get((TOPIC_RESOURCE, topic), {})
     return TIERED if values.get(REMOTE_STORAGE_ENABLE) == "true" else None
-
-
-def partition_epochs(image: MetadataImage) -> dict[TopicPartition, int]:
-    """Return the partition epoch, which PartitionState does not carry, by partition."""
-    return {
-        TopicPartition(topic, number): found.partition_epoch
-        for topic, _, number, found in _all_partitions(image)
-    }
 
 
 def _all_partitions(

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
+from kafka_unclean_recovery.documents.loss_by_topic import WHY_NOT
 from kafka_unclean_recovery.planning.merged_scans import NOT_IN_NEWEST
 from kafka_unclean_recovery.planning.offline_plan import NO_STATE
 from kafka_unclean_recovery.planning.plan import (
@@ -26,16 +27,7 @@ from kafka_unclean_recovery.spark.plan.ranking import GROUP, KEY
 from kafka_unclean_recovery.wording import NO_CANDIDATE
 
 DELETED = "deleted"
-WHY = (
-    "reassignment",
-    "only_suspects",
-    "unranked_holds_records",
-    "unranked_ends_further",
-    "without_epochs",
-    "no_candidate",
-    "state_unknown",
-    DELETED,
-)
+WHY = (*WHY_NOT, DELETED)
 """The reasons why a partition has no designated leader."""
 
 _INT32 = 2**32

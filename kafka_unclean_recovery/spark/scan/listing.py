@@ -116,10 +116,6 @@ def strays_below(home: Home, root: int) -> Path:
     return home.work / "strays" / f"{root}.parquet"
 
 
-def root_of(place: int) -> int:
-    return place // _DIRECTORIES_OF_A_ROOT
-
-
 def _roots(home: Home, number: int) -> Path:
     return home.work / "roots" / f"{number}.json"
 
