@@ -50,6 +50,27 @@ class Held:
 _JOURNAL_OF = "journal_of _incomplete _finish_others _same finish _settle _check_cluster"
 _SESSION = frozenset((_JOURNAL_OF + " warn_of_unfinished own_state_directory _linked").split())
 
+_CONTROLLER = (
+    "tests/kraft_rules/test_machine.py",
+    "tests/kraft_rules/test_transcripts.py",
+    "tests/kraft_rules/test_invariants.py",
+)
+_MAY_STOP = (
+    "tests/ok_to_stop/test_answer.py",
+    "tests/ok_to_stop/test_prediction.py",
+    "tests/ok_to_stop/test_margins.py",
+    "tests/ok_to_stop/test_random_states.py",
+)
+_COPIES = (
+    "tests/metadata_quorum/test_compared_copies.py",
+    "tests/metadata_quorum/test_refusals.py",
+    "tests/metadata_quorum/test_seed.py",
+    "tests/metadata_quorum/test_proof.py",
+    "tests/metadata_quorum/test_put_aside.py",
+    "tests/metadata_quorum/test_live.py",
+    "tests/metadata_quorum/test_led.py",
+)
+
 HELD = {
     "planning/plan": Held(_PURE),
     "planning/reach": Held((*_PURE, "tests/documents/test_replica_info.py")),
@@ -106,5 +127,29 @@ HELD = {
         ("tests/transport/test_settling.py",),
         (_JOURNALED, "tests/mission/test_state_directory.py", _NO_BROKER, _SIGNALS),
         _SESSION,
+    ),
+    **dict.fromkeys(
+        (
+            *("kraft_rules/elections", "kraft_rules/partition_change", "kraft_rules/heartbeats"),
+            *("kraft_rules/partition_updates", "kraft_rules/reassignments"),
+            *("kraft_rules/registrations", "kraft_rules/unclean_recovery"),
+            *("kraft_rules/alter_partition", "kraft_rules/log_dirs", "kraft_rules/recovery"),
+        ),
+        Held(_CONTROLLER),
+    ),
+    **dict.fromkeys(
+        (
+            *("ok_to_stop/answer", "ok_to_stop/prediction", "ok_to_stop/controller_state"),
+            *("ok_to_stop/margins", "ok_to_stop/observed"),
+        ),
+        Held(_MAY_STOP, ("tests/ok_to_stop/test_command.py", "tests/ok_to_stop/test_watch.py")),
+    ),
+    **dict.fromkeys(
+        (
+            *("metadata_quorum/compared_copies", "metadata_quorum/refusals"),
+            *("metadata_quorum/best_copy", "metadata_quorum/stuck", "metadata_quorum/still_led"),
+            *("metadata_quorum/proof", "metadata_quorum/put_aside", "metadata_quorum/seed"),
+        ),
+        Held(_COPIES),
     ),
 }
