@@ -50,7 +50,7 @@ async def survivors(
             return await source.replica_logs(known, of, patience)
         except ConnectionFailed as error:
             # Most fenced brokers are down.
-            dead = fenced is not None and not (error.taken or error.is_authentication)
+            dead = fenced is not None and error.takes_none
             return {} if dead else _unread(broker, of, str(error))
 
     answers = await asyncio.gather(*(ask(broker, of) for broker, of in by_broker.items()))

@@ -111,9 +111,9 @@ class FencedBrokers:
 
 def _unread(broker: int, error: ConnectionFailed) -> ReplicaLog | None:
     """Return what is known of a fenced broker's log that was not told; None for a broker down."""
+    if error.takes_none:
+        return None
     if error.is_authentication:
         return ReplicaLog(broker, live=True, problem=str(error))
-    if not error.taken:
-        return None
     problem = f"the broker may live: it {_HANGS}"
     return ReplicaLog(broker, live=False, problem=problem, unproven=_HANGS)

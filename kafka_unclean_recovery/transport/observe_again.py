@@ -191,7 +191,8 @@ async def _changes_of(
             tp: why
             for tp, each in before.items()
             if not _unread_before(each.plan, broker_id)
-            and not (_not_listed_any_more(each, broker_id) and _has_ended(error))
+            # The log of a process that ended, and that does not start again, gets no longer.
+            and not (_not_listed_any_more(each, broker_id) and error.takes_none)
         }
     return {
         tp: reason
@@ -208,12 +209,6 @@ def _told(plan: PartitionPlan) -> list[int]:
 
 def _not_listed_any_more(election: DueElection, broker: int) -> bool:
     return broker in election.plan.state.online_replicas and broker not in election.live
-
-
-def _has_ended(error: ConnectionFailed) -> bool:
-    """Return whether nobody takes a connection: the log of a process that ended, and that does not
-    start again, gets no longer."""
-    return not error.taken and not error.is_authentication
 
 
 def _planned(plan: PartitionPlan, broker: int) -> ReplicaLog | None:

@@ -68,6 +68,11 @@ class ConnectionFailed(Exception):
         """Return True when the node refused who we are: asking others the same way won't help."""
         return self.kind in _AUTHENTICATION
 
+    @property
+    def takes_none(self) -> bool:
+        """Return True when nobody takes a connection there: no process runs, or it starts."""
+        return not self.taken and not self.is_authentication
+
     def again(self) -> ConnectionFailed:
         """Return a copy to raise elsewhere: one exception raised twice mixes its tracebacks."""
         return ConnectionFailed(self.kind, self.address, self.sentence, taken=self.taken)
