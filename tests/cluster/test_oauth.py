@@ -211,6 +211,23 @@ async def test_an_endpoint_that_stalls_is_given_up_at_the_deadline(silent_at: st
 
 
 @in_loop
+async def test_an_answer_that_is_cut_off_is_none() -> None:
+    async def half(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 4000\r\n\r\n" + BODY)
+        writer.close()
+
+    async with listening(half) as port:
+        assert "its answer is no HTTP" in await refusal(granted(port, scheme="http"))
+
+
+@in_loop
+async def test_an_endpoint_with_an_address_of_ipv6_may_have_the_usual_port() -> None:
+    options = f'clientId="me" clientSecret="{SECRET}"'
+    assert "no connection (" in await refusal(settings("http://[::1]/token", options))
+
+
+@in_loop
 async def test_plain_http_is_for_this_machine_alone() -> None:
     async with listening(Endpoint()) as port:
         assert await token_of(granted(port, scheme="http")) == TOKEN

@@ -8,7 +8,14 @@ import ssl
 from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
-from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from http.client import (
+    HTTP_PORT,
+    HTTPS_PORT,
+    HTTPConnection,
+    HTTPException,
+    HTTPSConnection,
+    IncompleteRead,
+)
 from urllib.parse import SplitResult, urlsplit
 
 from kafka_unclean_recovery.cluster.wire import failures
@@ -36,10 +43,12 @@ async def post(
     Raises ConnectionFailed."""
     parts = urlsplit(url)
     seconds = max(deadline.remaining(), 0.001)  # 0 would mean that the socket does not block
+    # Without a port the classes would look for one in an IPv6 address.
+    host, port = parts.hostname or "", parts.port
     connection = (
-        HTTPSConnection(parts.hostname or "", parts.port, timeout=seconds, context=tls)
+        HTTPSConnection(host, port or HTTPS_PORT, timeout=seconds, context=tls)
         if parts.scheme == "https"
-        else HTTPConnection(parts.hostname or "", parts.port, timeout=seconds)
+        else HTTPConnection(host, port or HTTP_PORT, timeout=seconds)
     )
     address = address_text(connection.host, connection.port)
     # The socket's time-out bounds each of its waits, and this one all of them.
@@ -61,8 +70,10 @@ def _exchange(
         _connect(connection, address)
         try:
             connection.request("POST", target, body, {"Connection": "close", **headers})
-            response = connection.getresponse()
-            answer = response.read(_LARGEST_ANSWER + 1)
+            with connection.getresponse() as response:
+                answer = response.read(_LARGEST_ANSWER + 1)
+                if response.length and len(answer) <= _LARGEST_ANSWER:
+                    raise IncompleteRead(answer, response.length)
         except (HTTPException, ValueError) as error:
             raise failures.bad_answer(address, "its answer is no HTTP") from error
         except TimeoutError as error:
