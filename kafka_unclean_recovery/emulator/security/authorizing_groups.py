@@ -69,9 +69,32 @@ delete_groups = parted(
 )
 
 
-async def _topics_of_groups(
-    asked: Asked, none: Fields, visible: Callable[[Asked, list[Fields], Any], list[Fields]]
-) -> Fields:
+_Visible = Callable[[Asked, list[Fields], Any], list[Fields]]
+
+
+def _visible(none: Fields) -> _Visible:
+    """Return a function that keeps the topics which the client may describe. Another topic has
+    `none` if the request names it, and is left out if the request asks for all topics."""
+
+    def kept(asked: Asked, topics: list[Fields], named: Any) -> list[Fields]:
+        found = []
+        for topic in topics:
+            entry = _Entry(topic.get("name", topic.get("topic_name")), topic.get("topic_id"))
+            if asked.may(Operation.DESCRIBE, entry):
+                found.append(topic)
+            elif named is not None:
+                found.append(topic | {"partitions": [each | none for each in topic["partitions"]]})
+        return found
+
+    return kept
+
+
+_REFUSED = {"error_code": Errors.TOPIC_AUTHORIZATION_FAILED}
+_offsets = _visible(_REFUSED | {"committed_offset": -1})
+_positions = _visible(_REFUSED | {"start_offset": 0, "leader_epoch": 0})
+
+
+async def _topics_of_groups(asked: Asked, none: Fields, visible: _Visible) -> Fields:
     """Answer with the `visible` topics of each group that the client may describe. none: told of
     the other groups beside the error."""
     wanted = {group.group_id: group for group in asked.request.groups}
@@ -94,21 +117,6 @@ async def share_group_offsets(asked: Asked) -> Fields | None:
     """Answer DescribeShareGroupOffsets. Topics that the client may not describe are refused where
     the request names them, and left out where it asks for all."""
     return await _topics_of_groups(asked, {"error_message": None}, _positions)
-
-
-def _positions(asked: Asked, topics: list[Fields], named: Any) -> list[Fields]:
-    found = []
-    for topic in topics:
-        if asked.may(Operation.DESCRIBE, _Entry(topic["topic_name"], None)):
-            found.append(topic)
-        elif named is not None:
-            none = {
-                "error_code": Errors.TOPIC_AUTHORIZATION_FAILED,
-                "start_offset": 0,
-                "leader_epoch": 0,
-            }
-            found.append(topic | {"partitions": [each | none for each in topic["partitions"]]})
-    return found
 
 
 async def alter_share_group_offsets(asked: Asked) -> Fields | None:
@@ -146,20 +154,6 @@ async def offset_fetch(asked: Asked) -> Fields | None:
 async def _offsets_of_one(asked: Asked) -> Fields | None:
     fields = await asked.answered()
     return fields and fields | {"topics": _offsets(asked, fields["topics"], asked.request.topics)}
-
-
-def _offsets(asked: Asked, topics: list[Fields], named: Any) -> list[Fields]:
-    """Return the offsets that the client may see. A topic that it may not describe is refused if
-    the request names it, and left out if the request asks for all topics."""
-    found = []
-    for topic in topics:
-        entry = _Entry(topic.get("name"), topic.get("topic_id"))
-        if asked.may(Operation.DESCRIBE, entry):
-            found.append(topic)
-        elif named is not None:
-            none = {"error_code": Errors.TOPIC_AUTHORIZATION_FAILED, "committed_offset": -1}
-            found.append(topic | {"partitions": [each | none for each in topic["partitions"]]})
-    return found
 
 
 @dataclass(frozen=True, slots=True)
