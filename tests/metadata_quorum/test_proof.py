@@ -71,6 +71,17 @@ def test_brokers_that_are_not_known_to_follow_prove_nothing(live: Live | None) -
     assert not verdict(PLAN, QUORUM, live).proven
 
 
+def test_topics_that_are_not_described_are_counted() -> None:
+    what = "brokers describe as many topics as the copy has"
+
+    def found(topics: tuple[Topic, ...]) -> str:
+        proofs = verdict(PLAN, QUORUM, replace(LIVE, topics=topics)).proofs
+        return next(proof.found for proof in proofs if proof.what == what)
+
+    assert found(LIVE.topics) == "1 of 1"
+    assert found(()) == "0 of 1: some are gone, or hidden from this user"
+
+
 def test_a_partition_whose_replicas_are_all_dead_is_not_the_quorums_fault() -> None:
     dead = replace(LED, leader=-1, offline_replicas=(1, 2))
     live = replace(LIVE, topics=(replace(LIVE.topics[0], partitions=(dead,)),))

@@ -13,7 +13,11 @@ from kafka_unclean_recovery.cli.commands import quorum_plan
 from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
 from kafka_unclean_recovery.log_dir.small_files.quorum_state import quorum_state_json
 from kafka_unclean_recovery.metadata_quorum.compared_copies import compared_copies
+from kafka_unclean_recovery.metadata_quorum.copies import Voter
 from kafka_unclean_recovery.metadata_quorum.led import growing
+from kafka_unclean_recovery.metadata_quorum.still_led import Heard, weighed
+from kafka_unclean_recovery.metadata_quorum.wishes import Wishes
+from kafka_unclean_recovery.model import Severity
 from tests.cli.in_process import RECOVERY, Done, invoke
 from tests.log_dir.cluster_metadata_encoder import (
     BEGIN,
@@ -110,6 +114,22 @@ def test_two_clusters(disks: Path) -> None:
 def test_copies_that_diverge(disks: Path) -> None:
     both(disks, LOG.and_then(1, topic("one")), LOG.and_then(1, topic("two")))
     assert refused(disks, *ALL_LOST) == {"metadata_copies_diverge"}
+
+
+def test_a_tail_that_a_later_leader_gave_up_is_told(disks: Path) -> None:
+    given_up = LOG.and_then(1, NO_OP, NO_OP).and_then(1, topic("given-up"))
+    both(disks, LOG.and_then(2, leader_change(102, (101, 102, 103))), given_up)
+    done = plan(disks, *ALL_LOST)
+    (line,) = (x for x in done.stderr.splitlines() if "metadata_tail_given_up" in x)
+    assert line.split()[0] == "notice"
+    assert f" goes on from offset {LOG.end} with 3 records of a lower epoch" in line
+
+
+def test_brokers_that_do_not_tell_who_leads_are_named() -> None:
+    wishes = Wishes(Voter(200, None))
+    (told,) = weighed(wishes, Heard(not_told=("broker 1: grant Cluster:DESCRIBE",)))
+    assert (told.code, told.severity) == ("quorum_not_told", Severity.UNKNOWN)
+    assert told.message.endswith("whether a controller leads: broker 1: grant Cluster:DESCRIBE")
 
 
 def test_damage_where_a_copy_may_go_further(disks: Path) -> None:

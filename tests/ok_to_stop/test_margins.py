@@ -32,6 +32,7 @@ T0 = TopicPartition("t", 0)
         (topic("t", partition((1, 2, 3), (1,), (2,)), min_isr=2), ALREADY, 0),
         (topic("t", partition((1, 2), (), (1,)), min_isr=1), ALREADY, ALREADY),
         (topic("t", partition((1,)), min_isr=1), 0, 0),
+        (topic("t", partition((1, 2, 3), leader=-1), min_isr=1), ALREADY, ALREADY),
     ],
 )
 def test_failures_that_a_partition_stands(of: ObservedTopicJson, blocked: int, gone: int) -> None:
@@ -81,6 +82,12 @@ def test_only_changes_are_told_after_the_first_look() -> None:
     assert "t-0: stands 0, before it stands 1; ISR 1,2, ELR 3\n" in text
     assert "t-1" not in text
     assert "broker 3 lives, and 1 of its replicas are not in the ISR" in text
+
+
+def test_a_partition_that_was_not_there_before_has_not_changed() -> None:
+    before = cluster(topic("t", partition((1, 2, 3)), min_isr=2))
+    more = partition((2, 3, 4), (2,), number=1)
+    assert looked(cluster(topic("t", partition((1, 2, 3)), more, min_isr=2)), before).changes == ()
 
 
 def test_partitions_of_one_replica_are_apart_as_long_as_they_live() -> None:

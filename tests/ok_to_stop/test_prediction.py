@@ -87,7 +87,10 @@ def test_what_is_bad_already_is_kept_apart() -> None:
     assert (found.verdict, found.stop.partitions) == ("yes", ())
     assert [row.topic for row in found.already] == ["blocked"]
     found = _ask(cluster(blocked, offline, fenced=(4,)), 1)
-    assert [row.topic for row in found.already] == ["blocked", "offline"]
+    assert [(row.topic, row.because) for row in found.already] == [
+        ("blocked", "ISR 1,2; min.insync.replicas 3, set on the topic"),
+        ("offline", "it has no leader; ISR none"),
+    ]
     assert found.stop.partitions == ()
 
 
