@@ -14,7 +14,12 @@ from typing import Any
 
 import pytest
 
-from kafka_unclean_recovery.documents.journal_lines import JournalError, parse, unfinished
+from kafka_unclean_recovery.documents.journal_lines import (
+    JournalError,
+    lost_unasked,
+    parse,
+    unfinished,
+)
 from kafka_unclean_recovery.files.journal import Journal, JournalBusy
 from kafka_unclean_recovery.files.state_directory import (
     link_to,
@@ -98,7 +103,9 @@ def test_a_torn_last_line_is_cut_off(tmp_path: Path) -> None:
     assert [line["event"] for line in parse(path.read_text(), "j")] == ["begin", "end"]
 
 
-@pytest.mark.parametrize("line", ["nonsense", "[1]", '{"v":1}', '{"v":2,"event":"begin"}'])
+@pytest.mark.parametrize(
+    "line", ["nonsense", "[1]", '{"v":1}', '{"v":2,"event":"begin"}', '{"v":1,"event":5}']
+)
 def test_a_line_that_is_none_is_named(line: str) -> None:
     good = '{"v":1,"event":"begin"}'
     with pytest.raises(JournalError, match="j, line 2"):
@@ -116,6 +123,21 @@ def test_an_order_of_a_partition_that_no_topic_has_is_not_put_back(
         return
     with pytest.raises(JournalError, match="j, line 1: not as it was written"):
         parse(line, "j")
+
+
+def test_what_was_lost_unasked_is_told_by_the_end_of_the_run_alone() -> None:
+    def row(partition: int, outcome: str, **more: object) -> Mapping[str, object]:
+        return {"topic": "orders", "partition": partition, "outcome": outcome, **more}
+
+    rows = [
+        row(0, "failed", reason="broker 2 leads", lost=True),
+        row(1, "failed", reason="refused"),
+        row(2, "elected", reason=None),
+    ]
+    lines = [{"event": event, "partitions": rows} for event in ("outcome", "verified")]
+    told = {TopicPartition("orders", 0): "broker 2 leads"}
+    assert lost_unasked(lines) == told
+    assert lost_unasked(lines[:1]) == {}
 
 
 def test_two_runs_never_write_one_journal(tmp_path: Path) -> None:

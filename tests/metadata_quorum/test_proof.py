@@ -113,6 +113,12 @@ class TestABrokerThatIsRegisteredAndDead:
         live = replace(LIVE, fenced=frozenset({2}))
         assert verdict(PLAN, replace(QUORUM, observers=observers), live).proven
 
+    def test_one_that_follows_as_a_voter_lives(self) -> None:
+        quorum = replace(QUORUM, voters=(*QUORUM.voters, Fetcher(2, 1, 124)))
+        proofs = verdict(PLAN, quorum, replace(LIVE, fenced=frozenset({2}))).proofs
+        (proof,) = (p for p in proofs if p.what == "every registered broker lives")
+        assert proof.holds
+
     def test_one_that_was_named_as_lost_is_not_looked_for(self) -> None:
         plan = replaced(PLAN, brokers=(1, 101))
         assert verdict(plan, QUORUM, LIVE).proven

@@ -135,7 +135,7 @@ HELD = {
             *("kraft_rules/registrations", "kraft_rules/unclean_recovery"),
             *("kraft_rules/alter_partition", "kraft_rules/log_dirs", "kraft_rules/recovery"),
         ),
-        Held(_CONTROLLER),
+        Held(_CONTROLLER, ("tests/emulator/test_recoveries.py",)),
     ),
     **dict.fromkeys(
         (

@@ -122,6 +122,13 @@ def test_a_live_member_of_the_elr_is_no_certain_leader() -> None:
     assert row.why.startswith("broker 2 is in its ELR and lives, but not in its ISR")
 
 
+def test_a_partition_that_only_looks_leaderless_is_not_known() -> None:
+    unseen = replace(partition((1, 2, 3), leader=-1), led_unseen=True)
+    found = _ask(cluster(topic("t", unseen)), 1)
+    (row,) = found.not_known
+    assert row.why == "it is led by a broker that has no listener here: come in by another listener"
+
+
 STRAY = ObservedPartitionJson(0, -1, (1, 3), (), (1,), (2,), (3,), (), ())
 
 
