@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -109,8 +110,20 @@ def test_a_part_in_whose_time_the_tree_changed_is_not_kept(stamps: Stamps) -> No
     assert _ran(stamps) == ["changes"]
 
 
+# A shell that is told to end just before it forks `sleep` sees it only when that has ended. This
+# one holds the signal back until it asks for it.
+WAITS = """
+import os, signal, sys
+signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+print(os.getpid(), "waits", flush=True)
+signal.sigwait({signal.SIGINT})
+print("cleared")
+sys.exit(1)
+"""
+
+
 def test_stopped_it_ends_the_part_and_says_what_is_left(tmp_path: Path) -> None:
-    waits = _part("waits", 1, "echo $$ > ../waiting; trap 'echo cleared; exit 1' INT; sleep 300")
+    waits = Part("waits", "what waits shows", (sys.executable, "-c", WAITS))
     script = (
         "import sys; from pathlib import Path; from tests.night.__main__ import *;"
         f"sys.exit(main([], {(GREEN, waits, LAST)!r}, Stamps(Path({str(tmp_path / 'root')!r}),"
@@ -119,20 +132,19 @@ def test_stopped_it_ends_the_part_and_says_what_is_left(tmp_path: Path) -> None:
     (tmp_path / "root").mkdir()
     _git(tmp_path / "root", "init", "--quiet")
     _commit(tmp_path / "root")
-    run = subprocess.Popen(
-        [sys.executable, "-c", script], cwd=ROOT, stdout=subprocess.PIPE, text=True
-    )
-    waiting = tmp_path / "waiting"
-    wait_until(
-        lambda: waiting.exists() and waiting.read_text() != "", TIMEOUT, lambda: "the part waits"
-    )
+    said = tmp_path / "said"
+    with said.open("w") as shown:
+        run = subprocess.Popen([sys.executable, "-c", script], cwd=ROOT, stdout=shown)
+    # By what the run shows of it: the part is running, and the run no longer starts it.
+    wait_until(lambda: " waits\n" in said.read_text(), TIMEOUT, said.read_text)
+    part = re.search(r"(\d+) waits\n", said.read_text())
+    assert part is not None
     run.send_signal(signal.SIGINT)
-    said = run.communicate(timeout=TIMEOUT)[0]
-    assert run.returncode == 130
-    assert "cleared" in said
-    assert said.splitlines()[-1] == "Stopped. Left: waits, last"
+    assert run.wait(TIMEOUT) == 130
+    assert "cleared" in said.read_text()
+    assert said.read_text().splitlines()[-1] == "Stopped. Left: waits, last"
     with pytest.raises(ProcessLookupError):
-        os.killpg(int(waiting.read_text()), 0)
+        os.killpg(int(part[1]), 0)
 
 
 def test_no_part_is_taken_for_another(capsys: pytest.CaptureFixture[str]) -> None:
