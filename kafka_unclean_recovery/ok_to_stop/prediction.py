@@ -385,7 +385,7 @@ def _is_unclean(outcome: Predicted, stopping: frozenset[int]) -> bool:
     of these brokers, if it is not the first to stop."""
     leader = outcome.after.leader
     if leader != NO_LEADER:
-        return leader != outcome.before.leader and leader not in outcome.clean
+        return leader not in outcome.clean
     others = stopping & set(outcome.online) - outcome.clean
     return bool(outcome.topic.unclean and outcome.before.leader != NO_LEADER and others)
 

@@ -110,6 +110,7 @@ def test_whatever_an_election_rests_on_is_named_when_it_changed(
         ({"partitions": "x"}, "partitions: must be a list"),
         ({"cluster_id": 5}, "cluster_id: must be a text"),
         ({"partitions": [{"topic": "\x1b[31m"}]}, "not a legal topic name"),
+        ({"partitions": [{"topic": "."}]}, "not a legal topic name"),
         ({"partitions": [{"designated_leader": -1}]}, "designated_leader: must be a number"),
         ({"partitions": [{"order": [3, 4, 3]}]}, "order"),
         *(

@@ -19,7 +19,9 @@ from tests.log_dir.cluster_metadata_encoder import (
 )
 from tests.metadata_quorum.disks import (
     CONTROLLERS,
+    METADATA,
     NOBODY,
+    SEGMENT,
     TIME_MS,
     Batches,
     dynamic_log,
@@ -144,3 +146,20 @@ class TestAQuorumThatLivedOnBesideAnother:
         move_up(home, offset, 1, *OLD_STATE)
         segment.write_bytes(kept)
         assert _relation(disks) is Relation.OTHER_HISTORY
+
+    def test_a_copy_that_holds_all_of_the_best_and_is_damaged_behind_it_is_of_one_history(
+        self, disks: Path
+    ) -> None:
+        write_node(disks, 1, LOG)
+        longer = LOG.and_then(1, NO_OP)
+        home = write_node(disks, 2, longer)
+        move_up(home, longer.end, 1, *OLD_STATE)
+        log = home / METADATA
+        (log / SEGMENT).write_bytes(b"".join(longer.encoded()))
+        *_, broken, last = longer.and_then(1, NO_OP).and_then(1, NO_OP).encoded()
+        damaged = broken[:-1] + bytes([broken[-1] ^ 1])
+        (log / f"{longer.end:020}.log").write_bytes(damaged + last)
+        (other,) = _looked(disks).others
+        assert other.copy.snapshot is not None
+        assert other.copy.end.damage is not None
+        assert (other.parting.relation, other.parting.offset) == (Relation.GIVEN_UP, LOG.end)

@@ -20,6 +20,7 @@ from kafka_unclean_recovery.emulator.listener.intercepts import (
     Fail,
     LeaveOut,
     NoAnswer,
+    Rewrite,
     Throttle,
 )
 from kafka_unclean_recovery.kafka_names import Errors
@@ -63,6 +64,35 @@ def test_what_was_saved_is_answered_alike_without_the_cluster(
     assert (saved.code, saved.stdout) == (0, live.stdout)
     other = invoke(RECOVERY, NAME, "--what-if", seen, "--brokers", "2,3")
     assert other.code == 1
+
+
+def test_whether_a_topic_may_be_led_uncleanly_is_saved(cluster: Cluster, tmp_path: Path) -> None:
+    flag = {"unclean.leader.election.enable": "true"}
+    cluster.create_topic("clicks", assignment=[(1, 2)], configs=flag)
+    seen = tmp_path / "seen.json"
+    _ask(cluster, "--brokers", "3", "--save", str(seen))
+    topics = json.loads(seen.read_text())["topics"]
+    assert {each["name"]: each["unclean"] for each in topics} == {"clicks": True, "orders": False}
+
+
+def test_a_config_that_is_refused_is_named_with_the_error(cluster: Cluster) -> None:
+    refused = Fail(Errors.TOPIC_AUTHORIZATION_FAILED)
+    cluster.intercept("DescribeConfigs", refused, times=10**6)
+    done = _ask(cluster, "--brokers", "1")
+    assert done.code != 0
+    assert "min.insync.replicas is not known (TOPIC_AUTHORIZATION_FAILED); grant" in done.stdout
+
+
+def test_a_config_that_the_answer_lacks_is_not_known_and_no_error_is_named(
+    cluster: Cluster,
+) -> None:
+    def without_values(answer: dict[str, Any]) -> dict[str, Any]:
+        return answer | {"results": [each | {"configs": []} for each in answer["results"]]}
+
+    cluster.intercept("DescribeConfigs", Rewrite(without_values), times=10**6)
+    done = _ask(cluster, "--brokers", "1")
+    assert done.code != 0
+    assert "min.insync.replicas is not known; grant" in done.stdout
 
 
 def test_a_file_that_was_saved_is_read_whoever_is_left_in_an_elr(
