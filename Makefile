@@ -24,7 +24,7 @@ PARALLEL := -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help venv jars packages demo demo-kafka test test-all test-quick test-containers lint format bench binary wheelhouse image dist docs rebuild release-check model-check fidelity simulation chaos mutants completions schemas clean
+.PHONY: help venv jars packages ahead image-files class-archives demo demo-kafka test test-all test-quick test-containers lint format bench binary wheelhouse image dist docs rebuild release-check model-check fidelity simulation chaos mutants completions schemas clean
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -48,8 +48,9 @@ $(VENV)/.core: $(VENV)/.project
 	$(BIN)/python -m pip install --quiet --editable '.[demo]'
 	@touch $@
 
+# What is imported gets its byte code then, by several workers at once; most is not.
 $(VENV)/.complete: $(VENV)/.core
-	$(BIN)/python -m pip install --quiet --editable '.[test,lint]'
+	$(BIN)/python -m pip install --quiet --no-compile --editable '.[test,lint]'
 	@touch $@
 
 # By any Python: .ci/run has no .venv yet.
@@ -98,6 +99,15 @@ $(BINARY_VENV)/.complete: pyproject.toml .ci/dist/requirements.txt
 	$(BINARY_VENV)/bin/python -m pip install --quiet --upgrade pip
 	$(BINARY_VENV)/bin/python -m pip install --quiet -r .ci/dist/requirements.txt
 	touch $@
+
+# What single tests make first. .ci/run has it made while pip keeps one core busy for a minute.
+ahead: image-files class-archives $(BINARY_VENV)/.complete
+
+image-files: packages jars
+	$(PYTHON) -m tests.containers.image_files
+
+class-archives: jars
+	$(PYTHON) -m tests.real.class_archive $(KAFKA_VERSIONS)
 
 binary: $(BINARY_VENV)/.complete ## One file for Linux hosts without Python, in dist/
 	$(BINARY_VENV)/bin/python -m pip install --quiet '.[keystores]'

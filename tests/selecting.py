@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ from tests.runs import ALL, EACH, ONE_RELEASE, Test, release_in, runs
 TESTS = Path(__file__).parent
 OPTION = "--releases"
 _COUNT = "left_out_by_releases"
+COLLECTED = pytest.StashKey[Mapping[str, Test]]()
+"""The tests by id, in a session that collected all of them."""
 
 
 def add_option(parser: pytest.Parser) -> None:
@@ -36,7 +39,10 @@ class Selecting:
     def pytest_collection_modifyitems(
         self, config: pytest.Config, items: list[pytest.Item]
     ) -> None:
-        left_out = {item for item in items if not runs(as_test(item), self._releases)}
+        tests = {item: as_test(item) for item in items}
+        if _of_all(config):
+            config.stash[COLLECTED] = {item.nodeid: test for item, test in tests.items()}
+        left_out = {item for item, test in tests.items() if not runs(test, self._releases)}
         self._left_out = len(left_out)
         config.hook.pytest_deselected(items=list(left_out))
         items[:] = [item for item in items if item not in left_out]
@@ -56,6 +62,13 @@ class Selecting:
                 f"{OPTION} {self._releases} left out {self._left_out} tests;"
                 " tests/runs.py says which, `make test-all` runs them"
             )
+
+
+def _of_all(config: pytest.Config) -> bool:
+    chosen = config.getoption("keyword") or config.getoption("markexpr")
+    deselected = config.getoption("deselect") or config.getoption("ignore")
+    places = [config.invocation_params.dir / place for place in config.args]
+    return not chosen and not deselected and places == [TESTS]
 
 
 def as_test(item: pytest.Item) -> Test:

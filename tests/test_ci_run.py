@@ -56,7 +56,7 @@ def _lines(run: subprocess.Popen[str]) -> list[str]:
 def test_each_part_is_shown_whole_and_pytests_line_is_the_last(tmp_path: Path) -> None:
     run = _begin(tmp_path)
     prepared, *rest = _lines(run)
-    assert prepared.startswith("prepared -j3")
+    assert prepared.startswith("prepared -j4")
     assert rest == ["linted", "first", "second", CLOSING]
     assert run.returncode == 0
     assert not list(tmp_path.glob("tmp.*"))

@@ -18,6 +18,7 @@ from tests.collecting import WHOLE
 from tests.night.parts import PARTS, Part
 from tests.real.releases import NEWEST, ONE, TESTED
 from tests.runs import ALL, EACH, GROUPS, ONE_RELEASE, Test, groups_of, matches, table
+from tests.selecting import COLLECTED
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "development.md"
@@ -59,16 +60,21 @@ def collected(*places: str) -> Collected:
 
 
 @pytest.fixture(scope="module")
-def tests() -> Mapping[str, Test]:
-    return collected(WHOLE)[WHOLE]
+def tests(pytestconfig: pytest.Config) -> Mapping[str, Test]:
+    """Return all tests, as this session has collected them, or another one where it has not."""
+    found = pytestconfig.stash.get(COLLECTED, None)
+    return collected(WHOLE)[WHOLE] if found is None else found
 
 
 def _in_each_run(tests: Iterable[Test]) -> list[Test]:
     return [test for test in tests if runs.runs(test, EACH)]
 
 
-def test_together_the_same_tests_are_collected_as_of_each_directory_alone() -> None:
+def test_together_the_same_tests_are_collected_as_of_each_directory_alone(
+    tests: Mapping[str, Test],
+) -> None:
     found = collected()
+    assert found[WHOLE] == tests
     alone = {nodeid for place, tests in found.items() if place != WHOLE for nodeid in tests}
     assert len(alone) > 8000
     assert alone ^ found[WHOLE].keys() == set()

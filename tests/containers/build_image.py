@@ -1,39 +1,21 @@
-"""The image of the tests: `apache/kafka`, another by KAFKA_IMAGE, or one built here.
+"""The image of the tests: `apache/kafka`, another by KAFKA_IMAGE, or one of the files that are
+built here where no registry can be reached (image_files.py).
 
-Where no registry can be reached, `python -m tests.containers.build_image` makes one, as a tar file
-in .cache: Debian with a Java runtime, by debootstrap from the mirror that apt uses, and Kafka's
-published jars where apache/kafka has them.
+`python -m tests.containers.build_image` gets it, or makes it.
 """
 
 from __future__ import annotations
 
 import os
-import shutil
-import subprocess
 from dataclasses import dataclass
-from pathlib import Path
 
 import docker
 from docker.errors import DockerException, ImageNotFound
 
 from tests.containers.engine import engine
-from tests.real.cache import CACHE, made_once, scratch_directory
-from tests.real.jars import jars
-from tests.real.releases import ONE
+from tests.containers.image_files import PUBLISHED, TIMEOUT, VERSION, NoImageError, image_files
 
-VERSION = ONE
-PUBLISHED = f"apache/kafka:{VERSION}"
 BUILT = "kafka-unclean-recovery-tests/kafka"
-# The Java and the Python that this Debian comes with, 17 and 3.11 or newer: our tool's own image
-# is built on it too.
-PACKAGES = ("default-jre-headless", "python3-venv")
-LIBS = "opt/kafka/libs"
-# A slow mirror is no failure.
-TIMEOUT = 900
-
-
-class NoImageError(Exception):
-    """There is no image of Kafka, and none can be made; says what to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +37,7 @@ def kafka_image(host: str) -> KafkaImage:
             return KafkaImage(wanted or PUBLISHED, pulled=True)
         if wanted:
             raise NoImageError(f"KAFKA_IMAGE={wanted} can't be pulled: {problem}")
-        client.api.import_image_from_file(str(built_image()), repository=BUILT, tag=VERSION)
+        client.api.import_image_from_file(str(image_files()), repository=BUILT, tag=VERSION)
         return KafkaImage(f"{BUILT}:{VERSION}", pulled=False)
     finally:
         client.close()
@@ -71,53 +53,6 @@ def _pull(client: docker.DockerClient, name: str) -> str | None:
         except DockerException as error:
             return str(error)
     return None
-
-
-def built_image() -> Path:
-    """Return its files as a tar file, for `docker import`."""
-    release = _release()
-    name = "-".join(("kafka", VERSION, release, *PACKAGES))
-    return made_once(CACHE / "containers" / f"{name}.tar", lambda made: _build(release, made))
-
-
-def _build(release: str, tar: Path) -> None:
-    if os.geteuid() != 0 or shutil.which("debootstrap") is None:
-        raise NoImageError(
-            f"{PUBLISHED} can't be pulled: set KAFKA_IMAGE to an image that can;"
-            " as root with debootstrap one is built"
-        )
-    with scratch_directory(tar.parent) as root:
-        included = f"--include={','.join(PACKAGES)}"
-        _run("debootstrap", "--variant=minbase", included, release, str(root), _mirror(release))
-        shutil.copytree(jars(VERSION), root / LIBS)
-        left_out = ("./var/cache/apt/archives/*.deb", "./var/lib/apt/lists/*")
-        excluded = (f"--exclude={pattern}" for pattern in left_out)
-        _run("tar", "--create", f"--file={tar}", f"--directory={root}", *excluded, ".")
-
-
-def _release() -> str:
-    """Return the code name of this Debian."""
-    lines = Path("/etc/os-release").read_text().splitlines()
-    (name,) = [line.partition("=")[2] for line in lines if line.startswith("VERSION_CODENAME=")]
-    return name
-
-
-def _mirror(release: str) -> str:
-    """Return where apt gets this release from."""
-    listed = _run("apt-get", "indextargets", "--format", "$(CODENAME) $(COMPONENT) $(REPO_URI)")
-    for line in listed.splitlines():
-        codename, component, uri = line.split()
-        if (codename, component) == (release, "main"):
-            return uri
-    raise NoImageError(f"apt has no mirror of {release}")
-
-
-def _run(*command: str) -> str:
-    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=TIMEOUT)
-    if done.returncode != 0:
-        said = f"{done.stdout}\n{done.stderr}"[-2000:]
-        raise NoImageError(f"{' '.join(command)} ended with {done.returncode}:\n{said}")
-    return done.stdout
 
 
 if __name__ == "__main__":

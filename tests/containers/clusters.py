@@ -9,7 +9,7 @@ from pathlib import Path
 
 from confluent_kafka.admin import AdminClient
 
-from tests.containers.build_image import VERSION
+from tests.containers.image_files import VERSION
 from tests.containers.listeners import host_name
 from tests.containers.nodes import NodeContainers, OwnNetwork
 from tests.real import security

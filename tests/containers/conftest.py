@@ -11,8 +11,9 @@ import pytest
 from testcontainers.core.config import testcontainers_config
 
 from tests.containers import clusters
-from tests.containers.build_image import VERSION, KafkaImage, NoImageError, kafka_image
+from tests.containers.build_image import KafkaImage, kafka_image
 from tests.containers.engine import NoEngineError, engine
+from tests.containers.image_files import VERSION, NoImageError
 from tests.containers.nodes import OwnNetwork, own_network
 from tests.real.cli import Cli
 from tests.real.cluster import KafkaCluster

@@ -9,7 +9,7 @@ from typing import Any
 import docker
 from docker.models.containers import Container
 
-from tests.containers.build_image import TIMEOUT
+from tests.containers.image_files import TIMEOUT
 from tests.real.cli import Finished
 
 

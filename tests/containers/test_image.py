@@ -9,7 +9,8 @@ import docker
 import pytest
 
 from kafka_unclean_recovery import __version__
-from tests.containers.build_image import TIMEOUT, KafkaImage
+from tests.containers.build_image import KafkaImage
+from tests.containers.image_files import TIMEOUT
 from tests.containers.running import run
 from tests.containers.tool_image import trusting
 from tests.dist_scripts import make, run_make

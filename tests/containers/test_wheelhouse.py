@@ -11,8 +11,9 @@ import docker
 import pytest
 
 from kafka_unclean_recovery import __version__
-from tests.containers.build_image import TIMEOUT, KafkaImage
+from tests.containers.build_image import KafkaImage
 from tests.containers.emulated import OUTAGE, RECOVERED, RECOVERY, VOLUMES
+from tests.containers.image_files import TIMEOUT
 from tests.containers.running import run
 from tests.dist_scripts import make
 from tests.real.cache import ROOT

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import docker
 
-from tests.containers.build_image import TIMEOUT, KafkaImage
+from tests.containers.build_image import KafkaImage
+from tests.containers.image_files import TIMEOUT
 from tests.real.cache import ROOT
 
 DOCKERFILE = "examples/container/Dockerfile"

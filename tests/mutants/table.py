@@ -63,6 +63,7 @@ _MAY_STOP = (
 )
 _COPIES = (
     "tests/metadata_quorum/test_compared_copies.py",
+    "tests/metadata_quorum/test_histories.py",
     "tests/metadata_quorum/test_refusals.py",
     "tests/metadata_quorum/test_seed.py",
     "tests/metadata_quorum/test_proof.py",
@@ -106,7 +107,9 @@ HELD = {
     ),
     "documents/reading/codec": Held(_CODEC),
     "documents/reading/json_values": Held(_CODEC),
-    "documents/plan": Held((*_CODEC, "tests/documents/test_plan_file.py")),
+    "documents/plan": Held(
+        (*_CODEC, "tests/documents/test_plan_file.py", "tests/documents/test_plan_reading.py")
+    ),
     "documents/replica_info": Held((*_CODEC, "tests/documents/test_replica_info.py")),
     "transport/electing": Held(_RUNS, (_HONEST, *_MISSION)),
     "transport/reorder_elector": Held((), (_HONEST, *_MISSION)),
