@@ -23,6 +23,8 @@ THREE = topic("t", partition((1, 2, 3)), min_isr=2)
         # Nobody would be elected, whoever stops.
         ({101: True, 102: False, 103: False}, set(), "no"),
         ({101: True}, {101}, "no"),
+        (dict.fromkeys(range(101, 106), True), {101, 102}, "yes"),
+        (dict.fromkeys(range(101, 106), True), {101, 102, 103}, "no"),
         (None, set(), "unknown"),
         # Combined nodes are asked about as brokers.
         ({1: True, 2: True, 3: False}, set(), "no"),
