@@ -29,6 +29,7 @@ from tests.log_dir.cluster_metadata_encoder import (
     snapshot,
     topic,
 )
+from tests.log_dir.test_scan import held
 from tests.metadata_quorum.disks import (
     METADATA,
     SEGMENT,
@@ -67,6 +68,17 @@ def test_the_copy_that_goes_furthest_is_the_best_and_the_rest_is_its_beginning(
     assert other(found).parting.relation is Relation.PREFIX
     assert other(found).parting.offset == LOG.end
     assert [sentence.split(" (")[0] for sentence in other(found).lacks] == ["topic late created"]
+
+
+@pytest.mark.parametrize(("running", "free"), [(1, 2), (2, 1)])
+def test_of_equal_copies_one_that_no_process_holds_is_the_best(
+    tmp_path: Path, running: int, free: int
+) -> None:
+    homes = {node: write_node(tmp_path, node, LOG) for node in (1, 2)}
+    with held(homes[running] / ".lock") as process:
+        found = looked(tmp_path)
+    assert best(found).node == free
+    assert other(found).copy.held_by == process
 
 
 def test_a_higher_epoch_beats_a_longer_log_whose_tail_was_given_up(tmp_path: Path) -> None:
