@@ -13,6 +13,7 @@ from kafka_unclean_recovery.log_dir.metadata.image import Endpoint, MetadataImag
 from kafka_unclean_recovery.log_dir.metadata.parting import Relation
 from kafka_unclean_recovery.log_dir.small_files.properties_files import kafka_uuid
 from kafka_unclean_recovery.metadata_quorum import compared_copies as the_module
+from kafka_unclean_recovery.metadata_quorum.best_copy import no_sound_copy
 from kafka_unclean_recovery.metadata_quorum.compared_copies import Compared, Copies, compared_copies
 from kafka_unclean_recovery.metadata_quorum.copies import Copy, Voter, read_copy
 from kafka_unclean_recovery.metadata_quorum.data_signs import Signs
@@ -354,3 +355,13 @@ def test_a_survivor_of_a_dynamic_quorum_is_told_to_join(tmp_path: Path) -> None:
     assert done.code == 0, done.stderr
     (step,) = (line for line in done.stderr.splitlines() if "controllers [103] live" in line)
     assert "add-controller" in step
+
+
+def test_where_no_copy_is_sound_those_that_could_not_be_read_are_told_too(tmp_path: Path) -> None:
+    parts = LOG.and_then(1, NO_OP).encoded()
+    broken = parts[2][:-1] + bytes([parts[2][-1] ^ 1])
+    write_node(tmp_path, 1, LOG, data=b"".join([*parts[:2], broken, *parts[3:]]))
+    found = replace(looked(tmp_path), unread=("/data/2: it is gone",))
+    assert found.best is None
+    codes = [finding.code for finding in no_sound_copy(found)]
+    assert codes == ["metadata_copy_not_read", "metadata_copy_damaged"]

@@ -91,6 +91,7 @@ def test_two_histories_that_begin_at_0_in_other_epochs(
     write_node(disks, 1, log)
     _write_anew(disks, epoch)
     assert "metadata_of_two_histories" in _refused(disks, "--without-copies-of", "2")
+    assert "have no record in common" in plan(disks, *ALL_LOST).stderr
 
 
 def test_the_old_copies_alone_are_a_beginning(disks: Path) -> None:
@@ -131,6 +132,7 @@ class TestAQuorumThatLivedOnBesideAnother:
         self._write(disks, 60_000)
         assert _relation(disks) is Relation.OTHER_HISTORY
         assert _refused(disks) == {"metadata_of_two_histories"}
+        assert f"are alike up to offset {LOG.end}, and from" in plan(disks, *ALL_LOST).stderr
 
     def test_a_tail_of_a_moment_is(self, disks: Path) -> None:
         self._write(disks, 500)

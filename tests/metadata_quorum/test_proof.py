@@ -48,6 +48,13 @@ def test_a_quorum_that_is_not_as_planned_is_not_proven(quorum: Quorum | str) -> 
     assert not verdict(PLAN, quorum, LIVE).proven
 
 
+def test_of_a_partition_without_a_leader_it_is_told_who_shows_what_can_lead() -> None:
+    topics = (replace(LIVE.topics[0], partitions=(replace(LED, leader=-1),)),)
+    found = [row.found for row in verdict(PLAN, QUORUM, replace(LIVE, topics=topics)).proofs]
+    says = "orders-0: kafka-unclean-recovery --all-offline-partitions shows what can lead"
+    assert says in found
+
+
 @pytest.mark.parametrize(
     "live",
     [

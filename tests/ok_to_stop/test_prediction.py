@@ -72,6 +72,14 @@ def test_a_topic_with_fewer_replicas_than_min_isr_can_be_rolled() -> None:
     )
 
 
+@pytest.mark.parametrize("unclean", [False, True])
+def test_whoever_may_not_be_led_uncleanly_is_told_so(unclean: bool) -> None:
+    found = _ask(cluster(topic("t", partition((1, 2), (1,), (2,), (2,)), unclean=unclean)), 1)
+    (row,) = found.stop.partitions
+    assert "lives" in row.because
+    assert ("unclean.leader.election.enable is false" in row.because) is not unclean
+
+
 def test_a_kill_leaves_the_elr_once_its_broker_returns() -> None:
     seen = cluster(topic("t", partition((1, 2, 3), (1, 2)), min_isr=2))
     found = _ask(seen, 1)
