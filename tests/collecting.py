@@ -31,15 +31,18 @@ _FLAGS = ("--collect-only", "-q", "-p", "no:cacheprovider", "--assert=plain")
 class _Collected:
     """A plugin."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, whole: bool) -> None:
+        self.whole = whole
         self.found: dict[str, dict[str, Any]] = {}
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
-        from tests.selecting import as_test
+        from tests.selecting import COLLECTED, as_test
 
-        for item in session.items:
-            test = as_test(item)
-            self.found[item.nodeid] = {name: getattr(test, name) for name in test.__slots__}
+        tests = {item.nodeid: as_test(item) for item in session.items}
+        # A session that collected all tests keeps them, and no other does.
+        assert session.config.stash.get(COLLECTED, None) == (tests if self.whole else None)
+        for nodeid, test in tests.items():
+            self.found[nodeid] = {name: getattr(test, name) for name in test.__slots__}
 
 
 def directories() -> list[str]:
@@ -49,7 +52,7 @@ def directories() -> list[str]:
 
 
 def collected(where: str) -> dict[str, dict[str, Any]]:
-    plugin = _Collected()
+    plugin = _Collected(whole=where == WHOLE)
     with redirect_stdout(io.StringIO()) as said:
         code = pytest.main([str(TESTS / where), *_FLAGS], plugins=[plugin])
     if code not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):

@@ -70,11 +70,8 @@ def _in_each_run(tests: Iterable[Test]) -> list[Test]:
     return [test for test in tests if runs.runs(test, EACH)]
 
 
-def test_together_the_same_tests_are_collected_as_of_each_directory_alone(
-    tests: Mapping[str, Test],
-) -> None:
+def test_together_the_same_tests_are_collected_as_of_each_directory_alone() -> None:
     found = collected()
-    assert found[WHOLE] == tests
     alone = {nodeid for place, tests in found.items() if place != WHOLE for nodeid in tests}
     assert len(alone) > 8000
     assert alone ^ found[WHOLE].keys() == set()

@@ -40,7 +40,7 @@ def image_files() -> Path:
 
 
 def _build(release: str, tar: Path) -> None:
-    if os.geteuid() != 0 or shutil.which("debootstrap") is None:
+    if not _can_build():
         raise NoImageError(
             f"{PUBLISHED} can't be pulled: set KAFKA_IMAGE to an image that can;"
             " as root with debootstrap one is built"
@@ -52,6 +52,10 @@ def _build(release: str, tar: Path) -> None:
         left_out = ("./var/cache/apt/archives/*.deb", "./var/lib/apt/lists/*")
         excluded = (f"--exclude={pattern}" for pattern in left_out)
         _run("tar", "--create", f"--file={tar}", f"--directory={root}", *excluded, ".")
+
+
+def _can_build() -> bool:
+    return os.geteuid() == 0 and shutil.which("debootstrap") is not None
 
 
 def _release() -> str:
@@ -80,12 +84,14 @@ def _run(*command: str) -> str:
 
 
 def _wanted() -> bool:
+    if "KAFKA_IMAGE" in os.environ or not _can_build():
+        return False
     answers = subprocess.run(["docker", "version"], check=False, capture_output=True, timeout=60)
-    return answers.returncode != 0 and "KAFKA_IMAGE" not in os.environ
+    return answers.returncode != 0
 
 
 if __name__ == "__main__":
     # What fails here is told by the tests, which try it again.
-    with suppress(NoImageError, OSError):
+    with suppress(NoImageError, OSError, subprocess.TimeoutExpired):
         if _wanted():
             image_files()
