@@ -270,6 +270,7 @@ GROUPS = (
         later={
             f"mission/test_{file}.py[{release}": _AS_THE_NEWEST
             for file, releases in (
+                ("given_up", _OLDER),
                 ("outages", _OLDER),
                 ("port_forward", ("3.9.1",)),
                 ("unregistered", ("4.3.1",)),

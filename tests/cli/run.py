@@ -8,6 +8,7 @@ from pathlib import Path
 
 from kafka_unclean_recovery.cli import ELECTION as ELECTION
 from kafka_unclean_recovery.cli import RECOVERY as RECOVERY
+from tests import forked
 
 # Nobody listens there: a usage error must come before any connection.
 NOWHERE = ("--bootstrap-server", "127.0.0.1:1")
@@ -23,11 +24,4 @@ def command_line(program: str, *args: str) -> list[str]:
 
 
 def run(program: str, *args: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        command_line(program, *args),
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-        cwd=cwd,
-    )
+    return forked.run(program, *args, directory=cwd, timeout=60)

@@ -15,6 +15,7 @@ from typing import Any
 import jsonschema
 
 import kafka_unclean_recovery
+from tests import forked
 from tests.real import in_process
 from tests.real.cluster import KafkaCluster
 
@@ -146,7 +147,18 @@ class Cli:
         if in_process.suits(arguments):
             done = in_process.invoke(command, arguments, self._state, timeout)
             return Finished(done.code, done.stdout, done.stderr)
-        return self._spawn(command, arguments).finish(timeout)
+        variables = {**os.environ, **self._state}
+        try:
+            ended = forked.run(
+                command,
+                *arguments,
+                variables=variables,
+                timeout=timeout,
+                stdin=subprocess.DEVNULL,
+            )
+        except subprocess.TimeoutExpired as error:
+            raise TimeoutError(str(error)) from None
+        return Finished(ended.returncode, ended.stdout, ended.stderr)
 
     @property
     def _state(self) -> dict[str, str]:

@@ -198,6 +198,7 @@ def test_without_proc_it_says_what_is_missing(root: Root) -> None:
 
 def test_it_recovers_a_real_outage(root: Root, restored: Callable[[Outage], KafkaCluster]) -> None:
     cluster = restored(last_replica_standing())
+    orders = replica_orders(cluster, TOPIC)
     _, _, port = cluster.address(BEST).rpartition(":")
     server = ("--bootstrap-server", f"brokers.example:{port}")
     flags = ("--all-offline-partitions", "--automated-recovery", "--yes", "--format", "json")
@@ -205,7 +206,7 @@ def test_it_recovers_a_real_outage(root: Root, restored: Callable[[Outage], Kafk
     assert (done.returncode, done.stderr) == (0, "")
     outcomes = {row["outcome"] for row in json.loads(done.stdout)["partitions"]}
     assert outcomes == {"elected"}
-    wait_until_led(cluster, TOPIC, BEST, replica_orders(cluster, TOPIC))
+    wait_until_led(cluster, TOPIC, BEST, orders)
 
 
 def test_it_speaks_tls_with_a_login(root: Root, shared_clusters: SharedClusters) -> None:
