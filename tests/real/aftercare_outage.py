@@ -56,10 +56,11 @@ def outage(cluster: KafkaCluster) -> tuple[Producer, Producer]:
     producers = {
         number: _transactional(cluster, f"of {number}") for number in (COMMITTED, ABORTED, OPEN)
     }
-    began = time.monotonic()
     for number, producer in producers.items():
         producer.begin_transaction()
         _produce(producer, number, 0)
+    # Each has begun by now, however long the others took.
+    began = time.monotonic()
     wait_until(lambda: time.monotonic() > began + _LASTS_SECONDS, TIMEOUT, lambda: "its time")
     for number, producer in producers.items():
         for record in range(1, HELD):
