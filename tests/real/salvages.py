@@ -125,14 +125,14 @@ def consumed(cluster: KafkaCluster, partitions: Iterable[tuple[str, int]]) -> li
 def _read(consumer: Consumer, partitions: list[tuple[str, int]]) -> Iterator[Content]:
     deadline = Deadline.after(TIMEOUT)
     consumer.assign([Position(*partition, OFFSET_BEGINNING) for partition in partitions])
-    left = len(partitions)
+    left = set(partitions)
     while left:
-        assert not deadline.expired
+        assert not deadline.expired, f"{left} did not end"
         for message in consumer.consume(1000, timeout=0) or consumer.consume(1, timeout=1.0):
             error = message.error()
             if error is not None:
                 assert error.code() == KafkaError._PARTITION_EOF, error
-                left -= 1
+                left.discard((message.topic(), message.partition()))
                 continue
             at: Any = (message.topic(), message.partition(), message.offset())
             content = (message.key(), message.value(), tuple(message.headers() or ()))

@@ -123,14 +123,14 @@ def _consumed(cluster: KafkaCluster) -> Iterator[Content]:
 def _read(consumer: Consumer) -> Iterator[Content]:
     deadline = Deadline.after(TIMEOUT)
     consumer.assign([Position(*partition, OFFSET_BEGINNING) for partition in PARTITIONS])
-    left = len(PARTITIONS)
+    left = set(PARTITIONS)
     while left:
-        assert not deadline.expired
+        assert not deadline.expired, f"{left} did not end"
         for message in consumer.consume(1000, timeout=1.0):
             error = message.error()
             if error is not None:
                 assert error.code() == KafkaError._PARTITION_EOF, error
-                left -= 1
+                left.discard((message.topic(), message.partition()))
                 continue
             at: Any = (message.topic(), message.partition(), message.offset())
             content = (message.key(), message.value(), tuple(message.headers() or ()))
