@@ -75,7 +75,11 @@ def serve(asked: socket.socket) -> dict[str, Any] | None:
             for stream in streams:
                 os.close(stream)
             told[child] = socket.socket(fileno=status)
-            told[child].sendall(LENGTH.pack(child))
+            try:
+                told[child].sendall(LENGTH.pack(child))
+            except BrokenPipeError:
+                # Who asked for it gave up before it could be told whom to kill.
+                os.kill(child, signal.SIGKILL)
 
 
 def _receive(asked: socket.socket) -> tuple[dict[str, Any] | None, list[int]]:

@@ -65,13 +65,20 @@ def test_what_python_reads_when_it_starts_is_for_a_new_one(
 
 def test_one_that_takes_too_long_is_killed() -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
+        silent.settimeout(60)
         port = silent.getsockname()[1]
         line = ("--bootstrap-server", f"127.0.0.1:{port}", "--all-offline-partitions")
         with pytest.raises(subprocess.TimeoutExpired):
-            forked.run(RECOVERY, *line, "--show-replica-info", timeout=0.5)
+            forked.run(RECOVERY, *line, "--show-replica-info", timeout=5)
         connection, _ = silent.accept()
         with connection:
             connection.settimeout(60)
             while connection.recv(65536):  # Until it is gone.
                 pass
+    assert forked.run(RECOVERY, "--version", timeout=60).returncode == 0
+
+
+def test_one_that_is_given_up_before_it_begins_is_killed_and_others_go_on() -> None:
+    with pytest.raises(subprocess.TimeoutExpired):
+        forked.run(RECOVERY, "--version", timeout=0)
     assert forked.run(RECOVERY, "--version", timeout=60).returncode == 0
