@@ -67,7 +67,7 @@ class Scripted:
             output=Output(self.root, parquet_records()),
             watch=Unwatched(),
             progress=lambda *so_far: self.progress.append(so_far),
-            patience_seconds=1.0,
+            patience_seconds=20.0,
         )
         return asyncio.run(saver.save(losers))
 
