@@ -44,7 +44,7 @@ def run(
     stdin: int = 0,
 ) -> subprocess.CompletedProcess[str]:
     """Run a command to its end. variables: all that it has, those of this process by default.
-    Raises TimeoutExpired, once it is killed."""
+    Raises TimeoutError with what it said, once it is killed."""
     environment = dict(os.environ if variables is None else variables)
     where = str(directory or Path.cwd())
     words = [str(Path(sys.executable).with_name(program)), *arguments]
@@ -65,7 +65,7 @@ def run(
         "directory": where,
         "variables": environment,
     }
-    return _finish(words, *_begin(request, stdin), Deadline.after(timeout), timeout)
+    return _finish(words, *_begin(request, stdin), timeout)
 
 
 def _as_at_the_start(variables: Mapping[str, str]) -> bool:
@@ -127,8 +127,9 @@ def _begin(request: Mapping[str, object], stdin: int) -> tuple[socket.socket, in
 
 
 def _finish(
-    words: Sequence[str], status: socket.socket, out: int, err: int, until: Deadline, timeout: float
+    words: Sequence[str], status: socket.socket, out: int, err: int, timeout: float
 ) -> subprocess.CompletedProcess[str]:
+    until = Deadline.after(timeout)
     said: dict[int, bytearray] = {status.fileno(): bytearray(), out: bytearray(), err: bytearray()}
     with status, selectors.DefaultSelector() as ready:
         for descriptor in said:
@@ -136,7 +137,8 @@ def _finish(
         try:
             while ready.get_map():
                 if until.expired:
-                    raise subprocess.TimeoutExpired(words, timeout, _text(said[out]))
+                    left = _text(said[out]) + _text(said[err])
+                    raise TimeoutError(f"{words} not done within {timeout:g} s: {left}")
                 for key, _ in ready.select(until.remaining()):
                     if data := os.read(key.fd, 65536):
                         said[key.fd] += data
@@ -155,4 +157,5 @@ def _finish(
 
 
 def _text(said: bytearray) -> str:
-    return said.decode().replace("\r\n", "\n")
+    """Return it as `text=True` of subprocess does."""
+    return said.decode().replace("\r\n", "\n").replace("\r", "\n")

@@ -148,16 +148,9 @@ class Cli:
             done = in_process.invoke(command, arguments, self._state, timeout)
             return Finished(done.code, done.stdout, done.stderr)
         variables = {**os.environ, **self._state}
-        try:
-            ended = forked.run(
-                command,
-                *arguments,
-                variables=variables,
-                timeout=timeout,
-                stdin=subprocess.DEVNULL,
-            )
-        except subprocess.TimeoutExpired as error:
-            raise TimeoutError(str(error)) from None
+        ended = forked.run(
+            command, *arguments, variables=variables, timeout=timeout, stdin=subprocess.DEVNULL
+        )
         return Finished(ended.returncode, ended.stdout, ended.stderr)
 
     @property

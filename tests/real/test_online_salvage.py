@@ -6,7 +6,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,11 +15,8 @@ import jsonschema
 import pyarrow.dataset
 import pyarrow.parquet
 import pytest
-from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError
-from confluent_kafka import TopicPartition as Position
 
 import kafka_unclean_recovery
-from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.salvage.layout import RECORDS
 from tests.real.cli import Cli, Finished
 from tests.real.cluster import KafkaCluster
@@ -35,11 +32,11 @@ from tests.real.live_tail_recipe import (
     WINNER,
     live_tail,
 )
-from tests.real.metadata import QUIETLY, SILENT
 from tests.real.outages import Outage, stale_tail
 from tests.real.recipes import TOPIC
 from tests.real.releases import ONE
 from tests.real.salvage_recipe import CODECS, Acknowledged
+from tests.real.salvages import Content, acknowledged, consumed
 from tests.real.tools import run_tool
 from tests.real.watching import PROMPT, Commands, journal_lines, outcomes
 from tests.real.witnesses import records_of
@@ -49,8 +46,6 @@ TIMEOUT = 60.0
 PARTITIONS = [(CODED, n) for n in range(len(CODECS))] + [(PAID, n) for n in range(3)]
 ELECT = ("--all-offline-partitions", "--automated-recovery", "--yes", "--format", "json")
 SCHEMA = Path(kafka_unclean_recovery.__file__).parent / "schemas" / "salvage-1.schema.json"
-
-Content = tuple[str, int, int, bytes | None, bytes | None, tuple[Any, ...], int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +88,9 @@ def recovered(tmp_path_factory: pytest.TempPathFactory) -> Recovered:
         assert done.code == 0, done
         for topic in (CODED, PAID):
             cluster.wait_until_partitions(topic, lambda seen: set(seen.isr) == {LOSER, WINNER})
-        return Recovered(home / "saved", done, ledger, Counter(_consumed(cluster)), before)
+        return Recovered(
+            home / "saved", done, ledger, Counter(consumed(cluster, PARTITIONS)), before
+        )
 
 
 def _segments(cluster: KafkaCluster) -> dict[str, bytes]:
@@ -104,56 +101,17 @@ def _segments(cluster: KafkaCluster) -> dict[str, bytes]:
     return found
 
 
-def _consumed(cluster: KafkaCluster) -> Iterator[Content]:
-    settings = {
-        **cluster.connection(),
-        **QUIETLY,
-        "group.id": "tests",
-        "enable.auto.commit": False,
-        "enable.partition.eof": True,
-        "isolation.level": "read_uncommitted",
-    }
-    consumer = Consumer(settings, logger=SILENT)
-    try:
-        yield from _read(consumer)
-    finally:
-        consumer.close()
-
-
-def _read(consumer: Consumer) -> Iterator[Content]:
-    deadline = Deadline.after(TIMEOUT)
-    consumer.assign([Position(*partition, OFFSET_BEGINNING) for partition in PARTITIONS])
-    left = set(PARTITIONS)
-    while left:
-        assert not deadline.expired, f"{left} did not end"
-        for message in consumer.consume(1000, timeout=1.0):
-            error = message.error()
-            if error is not None:
-                assert error.code() == KafkaError._PARTITION_EOF, error
-                left.discard((message.topic(), message.partition()))
-                continue
-            at: Any = (message.topic(), message.partition(), message.offset())
-            content = (message.key(), message.value(), tuple(message.headers() or ()))
-            yield *at, *content, message.timestamp()[1]
-
-
 def _content(row: Mapping[str, Any]) -> Content:
     headers = tuple((header["key"], header["value"]) for header in row["headers"])
     at = (row["topic"], row["partition"], row["offset"])
     return *at, row["key"], row["value"], headers, row["timestamp"]
 
 
-def _acknowledged(entry: Acknowledged) -> Content:
-    at = (entry.topic, entry.partition, entry.offset)
-    return *at, entry.key, entry.value, entry.headers, entry.timestamp
-
-
 def test_every_acknowledged_record_is_in_the_topic_or_in_the_salvage_and_none_in_both(
     recovered: Recovered,
 ) -> None:
     saved = Counter(_content(row) for row in recovered.rows if row["control"] is None)
-    acknowledged = Counter(map(_acknowledged, recovered.ledger))
-    assert recovered.topic + saved == acknowledged
+    assert recovered.topic + saved == Counter(map(acknowledged, recovered.ledger))
     assert not recovered.topic & saved
     # Neither is empty, or the above would say little.
     assert saved.total() == len(CODECS) * (LONGER - SHARED) + 3 + 10 + 10
@@ -167,7 +125,7 @@ def test_the_salvage_is_as_one_of_a_disk(recovered: Recovered) -> None:
     told = {(row["topic"], row["partition"]): row for row in manifest["replicas"]}
     assert set(told) >= set(PARTITIONS)
     assert {(row["broker"], row["designated_leader"]) for row in told.values()} == {(LOSER, WINNER)}
-    truth = {_acknowledged(entry): entry.ending for entry in recovered.ledger}
+    truth = {acknowledged(entry): entry.ending for entry in recovered.ledger}
     endings = {_content(r): r["transaction"] for r in recovered.rows if r["control"] is None}
     assert endings == {content: truth[content] for content in endings}
     assert set(endings.values()) == {"committed", "aborted", "open", None}
