@@ -33,10 +33,6 @@ DEFAULTS: Mapping[str, str] = {
     "transaction.state.log.num.partitions": "4",
     "unclean.leader.election.enable": "false",
 }
-# Once this is over, a broker that no controller answers keeps a core busy until one does (the raft
-# thread's polls don't wait; seen on 4.3.1 and 4.4.0). It turns to another controller without it: as
-# soon as one refuses the connection, or lets a request time out.
-_CALM_WITHOUT_A_QUORUM = {"controller.quorum.fetch.timeout.ms": "600000"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,9 +180,7 @@ def _quorum(spec: ClusterSpec, ports: ClusterPorts) -> dict[str, str]:
 
 def _role(spec: ClusterSpec, ports: ClusterPorts, node: int) -> dict[str, str]:
     if not spec.combined:
-        if node in spec.broker_ids:
-            return _broker(spec, ports, node) | _CALM_WITHOUT_A_QUORUM
-        return _controller(spec, ports, node)
+        return (_broker if node in spec.broker_ids else _controller)(spec, ports, node)
     as_broker = _broker(spec, ports, node)
     both = {k: f"{as_broker[k]},{v}" for k, v in _controller(spec, ports, node).items()}
     return as_broker | both
