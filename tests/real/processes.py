@@ -39,6 +39,7 @@ class Nodes(Protocol):
 
     def resume(self, node: int) -> None: ...
 
+
 # Once this is over, a broker that no controller answers keeps a core busy until one does: the polls
 # of its raft thread don't wait (seen on 4.3.1 and 4.4.0). It turns to another controller without
 # it: as soon as one refuses the connection, or lets a request time out.

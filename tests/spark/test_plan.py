@@ -101,7 +101,7 @@ def different(rows: DataFrame, reports: tuple[PartitionReport, ...]) -> Iterator
             yield got, wanted
 
 
-@pytest.mark.parametrize("count", [10_000, 100_000])
+@pytest.mark.parametrize("count", [2_000, 10_000, 100_000])
 def test_random_partitions_are_planned_alike(
     spark: SparkSession, tmp_path: Path, count: int
 ) -> None:
