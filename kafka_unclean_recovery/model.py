@@ -110,9 +110,14 @@ class ReplicaLog:
     @property
     def sure(self) -> bool:
         """Return False when the log tells too little to count losses by."""
-        fast = self.scanned is not None and self.scanned.mode is ScanMode.FAST
-        doubts = (self.problem, self.suspect, self.unproven)
-        return doubts == (None, None, None) and not fast
+        return self.unproven is None and self.tells_enough
+
+    @property
+    def tells_enough(self) -> bool:
+        """Return False when the log tells too little to count losses by, whosever it is."""
+        if self.problem is not None or self.suspect is not None:
+            return False
+        return self.scanned is None or self.scanned.mode is not ScanMode.FAST
 
     @property
     def ends_below_its_high_watermark(self) -> bool:

@@ -86,7 +86,7 @@ def refuse_or_settle(
         return Outcome(OutcomeKind.NO_CANDIDATE, _nobody(plan))
     if now is None:
         return _refused("it no longer exists")
-    now = replace(now, unregistered_replicas=before.unregistered_replicas, tiered=before.tiered)
+    now = _with_unregistered(now, before.unregistered_replicas)
     if now.topic_id != before.topic_id:
         return _refused("its topic was deleted and created again")
     if not now.offline:
@@ -106,6 +106,12 @@ def refuse_or_settle(
     if now.reassigning:
         return _refused("a reassignment has begun")
     return _electable(plan, plan.designated_leader, now, choose(now, plan.order))
+
+
+def _with_unregistered(state: PartitionState, brokers: tuple[int, ...]) -> PartitionState:
+    # A copy takes long where thousands are looked at, and seldom differs.
+    same = state.unregistered_replicas == brokers
+    return state if same else replace(state, unregistered_replicas=brokers)
 
 
 def _movable(

@@ -8,7 +8,7 @@ again over what is gone from it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from kafka_unclean_recovery.model import EpochLineage, PartitionState, ReplicaLog
 from kafka_unclean_recovery.planning.lineage import count_once, end_offset_for, tail_of
@@ -114,9 +114,7 @@ def of_this_topic(seen: Iterable[SeenLog], state: PartitionState) -> tuple[SeenL
     return tuple(
         each
         for each in seen
-        if each.topic_id == state.topic_id
-        and each.log.epochs
-        and replace(each.log, unproven=None).sure
+        if each.topic_id == state.topic_id and each.log.epochs and each.log.tells_enough
     )
 
 

@@ -20,6 +20,7 @@ from kafka_unclean_recovery.model import (
     Outcome,
     OutcomeKind,
     PartitionPlan,
+    PartitionState,
     ReplicaInfo,
     Report,
     TopicPartition,
@@ -226,13 +227,15 @@ def _plan(run: Run, aim: Aim, seen: Observation) -> tuple[Observation, Rows]:
 def plan_recovery(seen: Observation) -> Plans:
     """Return a plan for each offline partition, by topic and partition."""
     return {
-        tp: plan_partition(
-            replace(seen.states[tp], tiered=seen.tiered.get(tp.topic)),
-            logs,
-            seen.witnesses.commits.get(tp, ()),
-        )
+        tp: plan_partition(_state(seen, tp), logs, seen.witnesses.commits.get(tp, ()))
         for tp, logs in sorted(seen.replica_logs.items())
     }
+
+
+def _state(seen: Observation, tp: TopicPartition) -> PartitionState:
+    """Return the partition with the reason why a part of it may lie in remote storage."""
+    state, tiered = seen.states[tp], seen.tiered.get(tp.topic)
+    return state if state.tiered == tiered else replace(state, tiered=tiered)
 
 
 def with_disks(seen: Observation, info: ReplicaInfo) -> Observation:

@@ -289,7 +289,8 @@ def _with_reduced(outcome: Outcome, election: DueElection, reduced: Reduced) -> 
 
 
 def _reduced_step(step: Reordered, reduced: Reduced) -> Reordered:
-    return replace(step, written=reduced.get(step.topic_partition, step.written))
+    written = reduced.get(step.topic_partition)
+    return step if written is None else replace(step, written=written)
 
 
 def _steps(elections: Carried) -> list[Reordered]:
