@@ -69,7 +69,7 @@ class NodeProcesses:
             version,
             "kafka.Kafka",
             str(node_directory(self._directory, node) / "server.properties"),
-            *(() if node in self._spec.controller_ids else _CALM_WITHOUT_A_QUORUM),
+            *(_CALM_WITHOUT_A_QUORUM if self._never_votes(node) else ()),
             heap_mb=self._spec.heap_mb,
             options=(
                 f"-XX:SharedArchiveFile={class_archive(version)}",
@@ -78,6 +78,10 @@ class NodeProcesses:
             ),
         )
         self._running[node] = jvm.spawn(command, output(self._directory, node))
+
+    def _never_votes(self, node: int) -> bool:
+        # A controller that a test adds is none of the spec's.
+        return node in self._spec.broker_ids and not self._spec.combined
 
     def alive(self, node: int) -> bool:
         """Return True until it has ended; a paused process is alive."""
