@@ -150,6 +150,22 @@ _kafka_unclean_recovery_before_start() {
     esac
     _kafka_unclean_recovery__reply < <(compgen -W "--log-dirs --bootstrap-server --command-config --replica-info-file --plan-output-file --commands-file --format --topics --path-to-json-file --metrics-file --log-format --help" -- "$cur")
 }
+_kafka_unclean_recovery_start_order() {
+    local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"
+    if [[ $prev == = ]]; then prev="${COMP_WORDS[COMP_CWORD-2]}"; fi
+    case "$prev" in
+        --bootstrap-server) COMPREPLY=(); return ;;
+        --command-config) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
+        --replica-info-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
+        --log-dirs) _kafka_unclean_recovery__reply < <(compgen -d -- "$cur"); return ;;
+        --gone) COMPREPLY=(); return ;;
+        --later) COMPREPLY=(); return ;;
+        --elections-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
+        --format) _kafka_unclean_recovery__reply < <(compgen -W "table json" -- "$cur"); return ;;
+        --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
+    esac
+    _kafka_unclean_recovery__reply < <(compgen -W "--bootstrap-server --command-config --replica-info-file --log-dirs --gone --later --elections-file --format --log-format --help" -- "$cur")
+}
 _kafka_unclean_recovery_report() {
     local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"
     if [[ $prev == = ]]; then prev="${COMP_WORDS[COMP_CWORD-2]}"; fi
@@ -401,6 +417,7 @@ _kafka_unclean_recovery() {
         approve) _kafka_unclean_recovery_approve "$@"; return ;;
         aftercare) _kafka_unclean_recovery_aftercare "$@"; return ;;
         before-start) _kafka_unclean_recovery_before_start "$@"; return ;;
+        start-order) _kafka_unclean_recovery_start_order "$@"; return ;;
         report) _kafka_unclean_recovery_report "$@"; return ;;
         salvage) _kafka_unclean_recovery_salvage "$@"; return ;;
         spark) _kafka_unclean_recovery_spark "$@"; return ;;
@@ -437,7 +454,7 @@ _kafka_unclean_recovery() {
         --metrics-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
     esac
-    local commands=""; ((COMP_CWORD > 1)) || commands="scan-log-dirs plan doctor ok-to-stop watch explain approve aftercare before-start report salvage spark quorum emulator"
+    local commands=""; ((COMP_CWORD > 1)) || commands="scan-log-dirs plan doctor ok-to-stop watch explain approve aftercare before-start start-order report salvage spark quorum emulator"
     _kafka_unclean_recovery__reply < <(compgen -W "$commands --bootstrap-server --command-config --all-offline-partitions --path-to-json-file --show-replica-info --manual-recovery-output-file --automated-recovery --recovery-duration-ms --recovery-election-attempts --wait-for-brokers --format --yes --accept-loss --give-up-log --end-reassignment --canary --wave-size --plan --require-approval --journal --ignore-journal --salvage-dir --allow-loss --resume --keep-order --plan-output-file --replica-info-file --log-dirs --transport --election-method --replica-log-info-dialect --metrics-file --log-format --version --help" -- "$cur")
 }
 complete -o filenames -F _kafka_unclean_recovery kafka-unclean-recovery

@@ -133,6 +133,20 @@ _arguments \
     '--log-format=[Format of messages on stderr  text, or a JSON object for each message]:value:(text json)' \
     '--help[Show this message and exit]'
 return ;;
+start-order)
+shift words; ((CURRENT--))
+_arguments \
+    '--bootstrap-server=[Brokers to contact first, to find the others]:value: ' \
+    '--command-config=[Java client properties file for the connection, such as TLS and SASL; by default connections are plaintext]:file:_files' \
+    '*--replica-info-file=[File that scan-log-dirs --output wrote, on this machine or another]:file:_files' \
+    '*--log-dirs=[Log directory of a dead broker, which is read now]:directory:_files -/' \
+    '--gone=[Ids of brokers whose disks are lost for good, such as 1,2; by default none]:value: ' \
+    '--later=[Ids of brokers that can be started only after all others, such as 1,2; by default none]:value: ' \
+    '--elections-file=[Write the partitions of the first election to this new file, for --path-to-json-file]:file:_files' \
+    '--format=[Format of the result on stdout]:value:(table json)' \
+    '--log-format=[Format of messages on stderr  text, or a JSON object for each message]:value:(text json)' \
+    '--help[Show this message and exit]'
+return ;;
 report)
 shift words; ((CURRENT--))
 _arguments \
@@ -346,7 +360,7 @@ _arguments \
 return ;;
 esac; fi
 _arguments \
-    '1:command:(scan-log-dirs plan doctor ok-to-stop watch explain approve aftercare before-start report salvage spark quorum emulator)' \
+    '1:command:(scan-log-dirs plan doctor ok-to-stop watch explain approve aftercare before-start start-order report salvage spark quorum emulator)' \
     '(1)--bootstrap-server=[Brokers to contact first, to find the others; required unless a command is given]:value: ' \
     '(1)--command-config=[Java client properties file for the connection, such as TLS and SASL; by default connections are plaintext]:file:_files' \
     '(1)--all-offline-partitions[All partitions without a leader; give this or --path-to-json-file]' \

@@ -457,6 +457,8 @@ class ReplicaInfo:
     scanned_at: ISO 8601 with its offset from UTC. metadata_epoch and metadata_end_offset
     (exclusive): how far the metadata log goes that the states are from; the greater pair is the
     newer. whole: brokers whose log directories were all read, as far as that is known.
+    unclean_topics: topics for which that log says that unclean.leader.election.enable is true; None
+    where nobody looked.
     """
 
     cluster_id: str | None
@@ -468,3 +470,4 @@ class ReplicaInfo:
     problems: tuple[str, ...] = ()
     interrupted: bool = False
     whole: tuple[WholeDisk, ...] = ()
+    unclean_topics: tuple[str, ...] | None = None

@@ -139,7 +139,8 @@ def parse(words: Sequence[str]) -> None:
         except Exception as error:  # noqa: BLE001 - typer does not export the errors of its click
             kind = Incomplete if type(error).__name__ == "MissingParameter" else Wrong
             raise kind(str(error) or getattr(error, "message", "") or repr(error)) from None
-    asks_nobody = context.parent is not None and context.parent.info_name == "quorum"
+    in_quorum = context.parent is not None and context.parent.info_name == "quorum"
+    asks_nobody = in_quorum or context.params.get("replica_info_file")
     if not asks_nobody and context.params.get("bootstrap_server", "") is None:
         raise Incomplete(f"Missing option '{_BOOTSTRAP}'.")
 

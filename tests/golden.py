@@ -101,6 +101,14 @@ from kafka_unclean_recovery.salvage.replica import Salvaged
 from kafka_unclean_recovery.salvage.transactions import Ending as Ended
 from kafka_unclean_recovery.salvage.transactions import Transaction
 from kafka_unclean_recovery.spark.summaries import ScanHead, head_json
+from kafka_unclean_recovery.start_order.report import render_json as start_order_json
+from kafka_unclean_recovery.start_order.result import (
+    Gone,
+    Harm,
+    PartitionEnd,
+    Start,
+    StartOrder,
+)
 from tests.metadata_quorum.golden import QUORUM_WRITTEN
 from tests.ok_to_stop.golden import OK_TO_STOP_WRITTEN
 
@@ -176,6 +184,7 @@ INFO = ReplicaInfo(
     ("/data2: left out",),
     interrupted=True,
     whole=(WholeDisk(1, "/data", stopped_clean=True),),
+    unclean_topics=("orders",),
 )
 APPROVAL = Approval("sha256:" + "0" * 64, "cluster-1", "alice", AT)
 MANIFEST = Manifest(
@@ -300,6 +309,17 @@ REPLAYED = (
         produced=9,
     ),
 )
+TOO_EARLY = Harm((WHERE,), 150, 100, 3, 250)
+START_ORDER = StartOrder(
+    cluster_id="cluster-1",
+    starts=(Start(3, 1), Start(1, 2, TOO_EARLY)),
+    gone=(Gone(2, TOO_EARLY, 4),),
+    partitions=(PartitionEnd(WHERE, 3, True, 1, 0), PartitionEnd(WHERE, None, False, None, None)),
+    worst=150,
+    tried_all=True,
+    unknown=("a disk could not be read",),
+    rests_on="the metadata log up to offset 100 (epoch 2)",
+)
 LOST_COMMITS = (
     Reset(SavedCommit("readers", WHERE, 500, 3, "me", 1000, 7, "id"), 100, Decision.BRING_BACK),
     Reset(SavedCommit("writers", WHERE, None, None, "", None, 8), None, Decision.DELETED),
@@ -324,6 +344,7 @@ WRITTEN: dict[str, Callable[[], str]] = {
     "salvage": lambda: manifest_json(MANIFEST),
     "aftercare": lambda: aftercare_json(AFTERCARE),
     "before-start": lambda: before_start_json(BEFORE_START),
+    "start-order": lambda: start_order_json(START_ORDER),
     "doctor": lambda: doctor_json(DIAGNOSIS),
     "loss-by-topic": lambda: render_loss_json(LOSSES, "cluster-1", ("left out",)),
     **QUORUM_WRITTEN,

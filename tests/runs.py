@@ -160,6 +160,10 @@ GROUPS = (
         older=("real/test_plan_from_disks.py[stale-tail",),
     ),
     Group(
+        "start-order",
+        ("start_order/*", "real/test_start_order.py"),
+    ),
+    Group(
         "before-start",
         ("before_start/*", "real/test_before_start*.py", "real/test_whole_starts.py"),
         older=(f"real/test_before_start_outages.py::{_STALE_TAIL}",),

@@ -18,7 +18,6 @@ from kafka_unclean_recovery.before_start.replica import OwnDisk, wanted_of
 from kafka_unclean_recovery.before_start.result import BeforeStart, foretell
 from kafka_unclean_recovery.before_start.verdict import Known
 from kafka_unclean_recovery.cluster.nodes import Nodes
-from kafka_unclean_recovery.cluster.requests.configs import ConfigValue, topic_configs
 from kafka_unclean_recovery.cluster.requests.describe import (
     READ,
     Described,
@@ -27,11 +26,10 @@ from kafka_unclean_recovery.cluster.requests.describe import (
 )
 from kafka_unclean_recovery.cluster.requests.leader_epochs import epoch_end_offsets
 from kafka_unclean_recovery.cluster.requests.replica_probe import start_offsets
-from kafka_unclean_recovery.cluster.wire.connection import Connection
 from kafka_unclean_recovery.cluster.wire.error_codes import error_name
 from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed
 from kafka_unclean_recovery.deadline import Deadline
-from kafka_unclean_recovery.kafka_names import UNCLEAN_LEADER_ELECTION_ENABLE, Errors
+from kafka_unclean_recovery.kafka_names import Errors
 from kafka_unclean_recovery.model import (
     Broker,
     Cluster,
@@ -53,6 +51,7 @@ from kafka_unclean_recovery.survey.liveness import (
 )
 from kafka_unclean_recovery.survey.newest import newest
 from kafka_unclean_recovery.survey.reading import Reader
+from kafka_unclean_recovery.survey.unclean_elections import UncleanElections, unclean_elections
 from kafka_unclean_recovery.transport import ReplicaLogSource
 
 _NOT_ALLOWED = error_name(Errors.TOPIC_AUTHORIZATION_FAILED)
@@ -65,8 +64,7 @@ class _Seen:
     """What was seen of the cluster so far. no_read: topics that this user may not read."""
 
     logs: _Logs = field(default_factory=lambda: defaultdict(dict))
-    unclean: dict[str, bool] = field(default_factory=dict)
-    unclean_untold: dict[str, str] = field(default_factory=dict)
+    unclean: UncleanElections = field(default_factory=UncleanElections)
     unknown: list[str] = field(default_factory=list)
     led_unseen: dict[TopicPartition, str] = field(default_factory=dict)
     doubts: Mapping[int, str] = field(default_factory=dict)
@@ -219,7 +217,8 @@ async def _known(
     await _ask(means, cluster.brokers, {s: (s.leader,) for s in led}, seen)
     await _ask_epochs(means, disk, cluster.brokers, led, seen)
     leaderless = [state for state in mine if state.offline]
-    await _ask_configs(means, sorted({state.topic for state in leaderless}), seen)
+    topics = sorted({state.topic for state in leaderless})
+    seen.unclean = await unclean_elections(means.reader, topics)
     # Whoever follows the leader that the start makes is asked what it then loses.
     followers = {s: [b for b in _may_live(s, seen) if b != disk.broker] for s in leaderless}
     await _ask(means, cluster.brokers, followers, seen)
@@ -347,26 +346,6 @@ def _with_grant(tp: TopicPartition, log: ReplicaLog, no_read: frozenset[str]) ->
     return replace(log, problem=f"{log.problem}; grant Topic({tp.topic}):READ")
 
 
-async def _ask_configs(means: Looking, topics: Sequence[str], seen: _Seen) -> None:
-    if not topics:
-        return
-
-    async def read(connection: Connection, deadline: Deadline) -> Mapping[str, ConfigValue]:
-        return await topic_configs(connection, topics, UNCLEAN_LEADER_ELECTION_ENABLE, deadline)
-
-    told = await answered(means.reader.aside(read))
-    if told.value is None:
-        seen.unclean_untold.update(dict.fromkeys(topics, f"is not known: {told.problem}"))
-        return
-    for topic in topics:
-        found = told.value.get(topic)
-        if found is not None and found.error == Errors.NONE and found.value is not None:
-            seen.unclean[topic] = found.value == "true"
-        elif found is not None and found.error == Errors.TOPIC_AUTHORIZATION_FAILED:
-            why = f"is not known: {_NOT_ALLOWED}; grant Topic({topic}):DESCRIBE_CONFIGS"
-            seen.unclean_untold[topic] = why
-
-
 def _put_together(
     means: Looking,
     disk: OwnDisk,
@@ -384,8 +363,8 @@ def _put_together(
         known[tp] = Known(
             state,
             logs=of_others(disk.broker, state, seen.logs.get(tp, {}), scanned.get(tp)),
-            unclean=seen.unclean.get(tp.topic),
-            unclean_untold=seen.unclean_untold.get(tp.topic, "is not known"),
+            unclean=seen.unclean.enabled.get(tp.topic),
+            unclean_untold=seen.unclean.untold.get(tp.topic, "is not known"),
             led_unseen=seen.led_unseen.get(tp),
             unlisted={b: seen.doubts[b] for b in state.replicas if b in seen.doubts},
         )

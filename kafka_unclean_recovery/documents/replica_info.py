@@ -113,6 +113,8 @@ class ReplicaInfoJson(Entry, frozen=True):
     interrupted: True when a signal ended the scan before all was read.
     partitions: The partitions that were found, by topic and partition.
     whole: Brokers of which every log directory was read, as far as that is known.
+    unclean_topics: Topics for which the metadata log says that unclean.leader.election.enable is
+        true; null where nobody looked.
     """
 
     format_version: Literal[1]
@@ -125,6 +127,7 @@ class ReplicaInfoJson(Entry, frozen=True):
     interrupted: bool
     partitions: tuple[PartitionJson, ...]
     whole: tuple[WholeDiskJson, ...] = ()
+    unclean_topics: tuple[TopicName, ...] | None = None
 
 
 @published("scan.json of kafka-unclean-recovery spark scan, format 1")
@@ -174,7 +177,7 @@ def replica_info_json(info: ReplicaInfo) -> str:
         "problems": list(info.problems),
         "interrupted": info.interrupted,
     }
-    tail: Json = {"whole": to_json(info.whole)}
+    tail: Json = {"whole": to_json(info.whole), "unclean_topics": info.unclean_topics}
     return partitions_by_line(head, map(_partition_json, info.partitions), tail)
 
 
@@ -212,6 +215,7 @@ def parse_replica_info(text: str, source: str) -> ReplicaInfo:
         problems=read.problems,
         interrupted=read.interrupted,
         whole=tuple(to_model(disk, WholeDisk) for disk in read.whole),
+        unclean_topics=read.unclean_topics,
     )
 
 

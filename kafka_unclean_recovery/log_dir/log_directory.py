@@ -80,7 +80,10 @@ def read_log_directory(location: Location, meta: MetaProperties | None = None) -
     or Unreadable when its content can't be told."""
     with location.open() as folder:
         inside = folder.entries()
-        problems = [*_held(folder), *_links(inside)]
+        replicas = dict(_replicas(inside))
+        # A metadata log alone, a controller's, is read up to a point that is told, as a copy is.
+        moves = any(not replica.is_cluster_metadata for replica in replicas.values())
+        problems = [*(_held(folder) if moves else ()), *_links(inside)]
         # A broker skips recovery if this file exists, whatever is in it.
         stopped_clean = any(e.name == CLEAN_SHUTDOWN for e in inside)
         return LogDirectory(
@@ -91,7 +94,7 @@ def read_log_directory(location: Location, meta: MetaProperties | None = None) -
             recovery_points=_offsets(folder, checkpoints.RECOVERY_POINTS, problems),
             log_starts=_offsets(folder, checkpoints.LOG_STARTS, problems),
             cleaned_topics=frozenset(tp.topic for tp in _offsets(folder, CLEANED, problems)),
-            replicas=dict(_replicas(inside)),
+            replicas=replicas,
             problems=tuple(f"{location}: {problem}" for problem in problems),
             left_out=frozenset(_left_out(inside)),
             used=any(e.name == checkpoints.RECOVERY_POINTS for e in inside),

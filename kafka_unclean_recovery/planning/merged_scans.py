@@ -62,6 +62,7 @@ def merge_infos(infos: Sequence[Named]) -> ReplicaInfo:
         problems=tuple(f"{name}: {p}" for name, info in infos for p in info.problems),
         interrupted=any(info.interrupted for _, info in infos),
         whole=whole,
+        unclean_topics=newest_info.unclean_topics,
     )
 
 

@@ -59,14 +59,38 @@ def _if(why: str) -> str:
     return why.replace(_CLEAN, ", if its stop was clean")
 
 
-def _elected(
-    state: PartitionState, broker: int, clean: bool, unclean_elections: bool
-) -> ByItself | None:
+def _members(
+    state: PartitionState, broker: int, clean: bool
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return (the ISR, the ELR) once the broker has registered again."""
     isr, elr = state.isr, state.elr
     if broker in (*isr, *elr) and not clean:
         # Where eligible leader replicas are off the last member stays in the ISR, whatever happens.
         elr = tuple(member for member in elr if member != broker)
         isr = tuple(m for m in isr if m != broker) if _has_elr(state) else isr
+    return isr, elr
+
+
+def returned(
+    state: PartitionState, broker: int, clean: bool, unclean_elections: bool = False
+) -> PartitionState:
+    """Return the partition, which has no leader, once the broker is back: with the leader that this
+    brings, or still without one. Who is in the ISR and the ELR is told of one without a leader
+    alone. See elected_by_return."""
+    found = _elected(state, broker, clean, unclean_elections)
+    isr, elr = _members(state, broker, clean)
+    offline = tuple(b for b in state.offline_replicas if b != broker)
+    if found is None:
+        return replace(state, isr=isr, elr=elr, offline_replicas=offline)
+    return replace(
+        state, leader=found.leader, isr=(found.leader,), elr=(), offline_replicas=offline
+    )
+
+
+def _elected(
+    state: PartitionState, broker: int, clean: bool, unclean_elections: bool
+) -> ByItself | None:
+    isr, elr = _members(state, broker, clean)
     # Whoever lives and could lead before does so already, or waits for what is not seen here.
     before = set(state.isr or state.elr)
     anew = (isr, elr) != (state.isr, state.elr)

@@ -86,6 +86,7 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> Said:
         run(RECOVERY, "plan", "--replica-info-file", "info.json", *new)
         own = ("--log-dirs", "data/broker-2")
         run(RECOVERY, "before-start", *own, "--replica-info-file", "info.json")
+        run(RECOVERY, "start-order", "--replica-info-file", "info.json", code=1)
         run(RECOVERY, "salvage", "--log-dirs", "data", "--plan", "plan.json", "--output", "saved")
         found["files"].append(validated((place / "saved" / "manifest.json").read_text()))
         run(RECOVERY, "salvage", "replay", "saved", *where, code=1)

@@ -43,6 +43,9 @@ TWINS = {
     ("post_mortem.MomentJson", "post_mortem.story.Moment"): _ROOM,
     ("post_mortem.StepJson", "post_mortem.next_steps.Step"): _ROOM,
     ("post_mortem.QuorumSeedJson", "post_mortem.story.Seed"): _ROOM,
+    ("start_order.HarmJson", "start_order.result.Harm"): _ROOM,
+    ("start_order.StartJson", "start_order.result.Start"): _ROOM,
+    ("start_order.GoneJson", "start_order.result.Gone"): _ROOM,
     ("replica_info.MetadataJson", "emulator.broker.log.EpochEnd"): "by chance: of another log",
 }
 

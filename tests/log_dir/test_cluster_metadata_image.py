@@ -9,13 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_unclean_recovery.kafka_names import REMOTE_STORAGE_ENABLE
+from kafka_unclean_recovery.kafka_names import (
+    REMOTE_STORAGE_ENABLE,
+    UNCLEAN_LEADER_ELECTION_ENABLE,
+)
 from kafka_unclean_recovery.log_dir.metadata.image import (
     BROKER_RESOURCE,
     TOPIC_RESOURCE,
     MetadataImage,
     PartitionRegistration,
     partition_states,
+    unclean_topics,
 )
 from kafka_unclean_recovery.log_dir.metadata.records import (
     decode_control_record,
@@ -281,6 +285,20 @@ def test_partitions_come_in_order_of_topic_and_number() -> None:
     states = partition_states(image)
     assert [str(s.topic_partition) for s in states] == ["a-3", "orders-0", "orders-9", "orders-10"]
     assert states[0].topic_id == "00000000-0000-0000-0000-000000000005"
+
+
+def test_topics_with_unclean_elections_are_told_by_their_configs_and_the_default() -> None:
+    key = UNCLEAN_LEADER_ELECTION_ENABLE
+
+    def unclean(default: str | None, own: str | None) -> tuple[str, ...]:
+        configs = [
+            enc.config(BROKER_RESOURCE, "", key, default),
+            enc.config(TOPIC_RESOURCE, "orders", key, own),
+        ]
+        return unclean_topics(_image([ORDERS, OF_THREE, *configs]))
+
+    assert unclean(None, None) == unclean("false", None) == unclean("true", "false") == ()
+    assert unclean(None, "true") == unclean("true", None) == unclean("false", "true") == ("orders",)
 
 
 def test_a_topic_with_remote_storage_is_told_until_that_is_switched_off() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from collections import Counter
 from collections.abc import Iterator
+from copy import deepcopy
 from itertools import count
 from random import Random
 
@@ -19,6 +20,7 @@ from kafka_unclean_recovery.planning.self_election import (
     ByItself,
     elected_by_return,
     may_lead_by_itself,
+    returned,
 )
 
 TOPIC, TOPIC_ID = "orders", uuid.UUID(int=0x0AD3B5)
@@ -54,6 +56,13 @@ class Controller:
     def dead(self) -> list[int]:
         return [b for b in BROKERS if self.state.brokers[b].fenced]
 
+    def expire(self, broker: int) -> None:
+        step(self.state, ev.SessionExpired(broker))
+
+    def copy(self) -> Controller:
+        """Return another controller that knows the same."""
+        return deepcopy(self)
+
     def random_step(self) -> None:
         part = self.state.topics[TOPIC_ID].partitions[0]
         dead = self.dead()
@@ -67,7 +76,7 @@ class Controller:
             epochs = part.leader_epoch, part.partition_epoch
             step(self.state, ev.AlterPartition(part.leader, sender, TOPIC, 0, *epochs, members))
         else:
-            step(self.state, ev.SessionExpired(self.chance.choice(BROKERS)))
+            self.expire(self.chance.choice(BROKERS))
 
     def seen(self) -> PartitionState:
         part = self.state.topics[TOPIC_ID].partitions[0]
@@ -114,6 +123,26 @@ def test_who_leads_once_a_broker_is_back_is_who_the_controller_elects(release: s
     # Else nothing was tried.
     assert min(ways["nobody"], ways["itself"]) > 10
     assert release == "3.9.1" or ways["another"]
+
+
+@pytest.mark.parametrize("release", ["4.4.0", "4.3.1", "3.9.1"])
+def test_one_return_after_the_other_leaves_what_the_controller_has(release: str) -> None:
+    chance, returns = Random(9), Counter[int]()
+    for _, (controller, state) in zip(range(TRIES), leaderless(release), strict=False):
+        order = chance.sample(state.offline_replicas, len(state.offline_replicas))
+        for number, broker in enumerate(order):
+            clean = chance.random() < 0.3
+            state = returned(state, broker, clean, controller.unclean)
+            controller.start(broker, clean=clean)
+            seen = controller.seen()
+            returns[number] += 1
+            assert (state.leader, state.online_replicas) == (seen.leader, seen.online_replicas)
+            if not state.offline:
+                break
+            assert (set(state.isr), set(state.elr)) == (set(seen.isr), set(seen.elr))
+    # Else no return but the first was tried.
+    assert returns[1] > 50
+    assert returns[2] > 10
 
 
 def test_of_a_stop_that_nobody_knows_to_be_clean_it_is_not_sure() -> None:

@@ -110,7 +110,8 @@ def _next(report: Report, manual: Path) -> Iterator[str]:
     if late:
         yield (
             f"{late[0]}{and_more(late)}: a broker would lead by itself and cut the others"
-            f" ({LEADS_BY_ITSELF} names it): start that one last, after the election"
+            f" ({LEADS_BY_ITSELF} names it): start that one last, after the election; start-order"
+            " tells the order of all"
         )
         yield f"next, once the others are started: {next_command(manual)}"
     else:

@@ -25,7 +25,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
-from kafka_unclean_recovery.kafka_names import REMOTE_STORAGE_ENABLE
+from kafka_unclean_recovery.kafka_names import (
+    REMOTE_STORAGE_ENABLE,
+    UNCLEAN_LEADER_ELECTION_ENABLE,
+)
 from kafka_unclean_recovery.log_dir.metadata import records as records
 from kafka_unclean_recovery.log_dir.metadata.records import (
     ControlRecord,
@@ -394,6 +397,18 @@ def partition_states(image: MetadataImage) -> list[PartitionState]:
         )
         for topic, topic_id, number, found in _all_partitions(image)
     ]
+
+
+def unclean_topics(image: MetadataImage) -> tuple[str, ...]:
+    """Return the topics for which the log says that unclean.leader.election.enable is true: by
+    their own configs, or by the cluster's default. What the controllers' files say is not there."""
+    default = _unclean(image, (BROKER_RESOURCE, "")) or "false"
+    found = {t: _unclean(image, (TOPIC_RESOURCE, t)) for t in image.topics.values()}
+    return tuple(sorted(topic for topic, own in found.items() if (own or default) == "true"))
+
+
+def _unclean(image: MetadataImage, resource: tuple[int, str]) -> str | None:
+    return image.configs.get(resource, {}).get(UNCLEAN_LEADER_ELECTION_ENABLE)
 
 
 def _tiered(image: MetadataImage, topic: str) -> str | None:

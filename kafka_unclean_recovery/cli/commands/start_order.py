@@ -1,0 +1,177 @@
+"""kafka-unclean-recovery start-order tells which broker to start first after a power cut."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from kafka_unclean_recovery.cli.command import Command
+from kafka_unclean_recovery.cli.disk_sources import Sources, read_sources
+from kafka_unclean_recovery.cli.flags import (
+    CommandConfig,
+    Format,
+    LogDirs,
+    OutputFormat,
+    ReplicaInfoFiles,
+)
+from kafka_unclean_recovery.cli.selection import broker_ids, selection
+from kafka_unclean_recovery.cli.session import Session, check_connection, connection_flags, run
+from kafka_unclean_recovery.cli.terminal.console import Console, check_output, write_new
+from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
+from kafka_unclean_recovery.errors import CANNOT_TELL, NOT_ALL, OK, usage
+from kafka_unclean_recovery.model import ReplicaInfo, TopicPartition
+from kafka_unclean_recovery.shown import shell_join
+from kafka_unclean_recovery.start_order.looking import look
+from kafka_unclean_recovery.start_order.report import render_json
+from kafka_unclean_recovery.start_order.result import StartOrder, start_order
+from kafka_unclean_recovery.start_order.screen import render_start_order
+from kafka_unclean_recovery.start_order.situation import Situation, from_disks
+from kafka_unclean_recovery.survey import budgets
+
+_NAME = "kafka-unclean-recovery"
+_ELECTIONS = "--elections-file"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """Tell in which order to start brokers that are down, and when to elect in between.
+
+    The command only reads. Before any broker runs: the controllers must run again and have fenced
+    the brokers; give the scans of all disks, and one of a controller's. Later, with
+    --bootstrap-server, it asks the brokers that run, and needs the scans of those that are down.
+    The exit code is 0 when any order is safe, 1 when some order loses records, and 4 when that is
+    not known.
+    """
+
+    bootstrap_server: Annotated[
+        str | None,
+        typer.Option(
+            metavar="HOST:PORT[,...]",
+            help="Brokers to contact first, to find the others. Without it no broker runs yet.",
+        ),
+    ] = None
+    command_config: CommandConfig = None
+    replica_info_file: ReplicaInfoFiles = None
+    log_dirs: LogDirs = None
+    gone: Annotated[
+        str | None,
+        typer.Option(
+            metavar="IDS",
+            help="Ids of brokers whose disks are lost for good, such as 1,2; by default none.",
+        ),
+    ] = None
+    later: Annotated[
+        str | None,
+        typer.Option(
+            metavar="IDS",
+            help="Ids of brokers that can be started only after all others, such as 1,2; by default"
+            " none.",
+        ),
+    ] = None
+    elections_file: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="NEWFILE",
+            help="Write the partitions of the first election to this new file, for"
+            " --path-to-json-file.",
+        ),
+    ] = None
+    format: OutputFormat = Format.TABLE
+    log_format: LogFormatFlag = LogFormat.TEXT
+
+
+def tell(console: Console, options: Options) -> int:
+    """Run the command and return its exit code. Raises Exit."""
+    sources = Sources(options.replica_info_file or (), options.log_dirs or ())
+    gone = broker_ids(options.gone, "--gone")
+    later = broker_ids(options.later, "--later")
+    _check_flags(options, sources, gone, later)
+    disks = read_sources(console, sources, selection(None, None)) if sources.any else None
+    server = options.bootstrap_server
+    if server is None:
+        assert disks is not None
+        _check_brokers(disks, gone, later)
+        return _tell(console, options, sources, from_disks(disks, gone, later))
+
+    async def ask(session: Session) -> int:
+        seconds = budgets.BEFORE_START.seconds
+        seen = await look(session.observer(), session.reader, seconds, disks, gone, later)
+        return _tell(console, options, sources, seen)
+
+    return run(console, server, options.command_config, ask)
+
+
+def _check_flags(
+    options: Options, sources: Sources, gone: frozenset[int], later: frozenset[int]
+) -> None:
+    """Check the flags. Raises Exit(2)."""
+    if options.bootstrap_server is not None:
+        check_connection(options.bootstrap_server, options.command_config)
+    elif options.command_config is not None:
+        raise usage("--command-config goes with --bootstrap-server")
+    elif not sources.any:
+        raise usage(
+            "give --bootstrap-server, or at least one of --replica-info-file and --log-dirs"
+        )
+    if gone & later:
+        raise usage(f"broker {min(gone & later)} is named in --gone and in --later; name it once")
+    check_output(options.elections_file, _ELECTIONS)
+
+
+def _tell(console: Console, options: Options, sources: Sources, situation: Situation) -> int:
+    found = start_order(situation)
+    elections = _first_elections(found)
+    try:
+        if options.elections_file is not None and elections:
+            write_new(options.elections_file, _partitions_file(elections), _ELECTIONS)
+    finally:
+        command = _elect(options, sources)
+        told = render_json(found) if options.format.is_json else render_start_order(found, command)
+        console.artefact(told)
+    if options.elections_file is not None and not elections:
+        console.say(f"{_ELECTIONS}: nothing is to be elected, so it was not written")
+    return exit_code(found)
+
+
+def _check_brokers(info: ReplicaInfo, gone: frozenset[int], later: frozenset[int]) -> None:
+    """Check that each named broker is a replica of some partition. Raises Exit(2)."""
+    known = {b for part in info.partitions if part.state for b in part.state.replicas}
+    for flag, named in (("--gone", gone), ("--later", later)):
+        for stranger in sorted(named - known):
+            told = ", ".join(map(str, sorted(known))) or "none"
+            raise usage(f"{flag}: no partition is on broker {stranger}; brokers: {told}")
+
+
+def _first_elections(found: StartOrder) -> tuple[TopicPartition, ...]:
+    every = (found.elected_after(step) for step in range(found.steps + 1))
+    return next(filter(None, every), ())
+
+
+def _partitions_file(partitions: Iterable[TopicPartition]) -> str:
+    by_topic: dict[str, list[int]] = {}
+    for tp in sorted(partitions):
+        by_topic.setdefault(tp.topic, []).append(tp.partition)
+    rows = [{"topic": topic, "partitions": numbers} for topic, numbers in by_topic.items()]
+    return json.dumps({"partitions": rows}) + "\n"
+
+
+def _elect(options: Options, sources: Sources) -> str:
+    chosen = str(options.elections_file or "FILE")
+    server = connection_flags(options.bootstrap_server or "HOST:PORT", options.command_config)
+    flags = ["--path-to-json-file", chosen, "--automated-recovery"]
+    return shell_join([_NAME, *server, *flags, *sources.flags()])
+
+
+def exit_code(found: StartOrder) -> int:
+    """Return the exit code: what is known to be lost counts before what is not known."""
+    if found.loses:
+        return NOT_ALL
+    return CANNOT_TELL if found.unknown else OK
+
+
+COMMAND = Command(Options, tell)

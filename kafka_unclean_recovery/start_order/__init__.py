@@ -1,0 +1,2 @@
+"""This package tells in which order to start brokers that are all down, and when to elect in
+between."""

@@ -1,0 +1,127 @@
+"""The situation before a start: partitions without a leader, and the logs of their replicas as
+their brokers will have them; no I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from kafka_unclean_recovery.model import PartitionInfo, PartitionState, ReplicaInfo, ReplicaLog
+from kafka_unclean_recovery.planning.merged_scans import NOT_IN_NEWEST
+from kafka_unclean_recovery.planning.started_replica import as_started
+from kafka_unclean_recovery.wording import count_text
+
+NO_METADATA = (
+    "no metadata log was read, so nobody knows who may lead: scan the log directory of a controller"
+    " that runs (scan-log-dirs), and give it as --replica-info-file"
+)
+_NOT_FENCED = (
+    "the metadata log still has a leader for it: once the controllers run they fence the brokers,"
+    " which takes a session of broker.session.timeout.ms (those of Kafka 3.9 once some broker runs,"
+    " which may be one without a replica); then scan a controller's log directory again"
+)
+_NO_STATE = "an older metadata log has it, and the newest does not"
+_UNREAD = "nobody has read it: scan its log directories, or name it in --gone"
+_NO_CONFIGS = (
+    "the scan with the newest metadata log does not tell of unclean.leader.election.enable: scan it"
+    " again with this version"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One partition that has no leader. state: its offline replicas are those of brokers that are
+    down. logs: by broker, as they are once it has started; live is True for each. unclean:
+    unclean.leader.election.enable of its topic."""
+
+    state: PartitionState
+    logs: Mapping[int, ReplicaLog]
+    unclean: bool = False
+
+    @property
+    def name(self) -> str:
+        return str(self.state.topic_partition)
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """The situation before a start. startable: brokers that are down and may be started now. later:
+    brokers that are down and started later than all others. gone: brokers whose disks are lost.
+    clean: by broker, the controller will count its last stop as clean; None where nobody knows.
+    """
+
+    cluster_id: str | None
+    parts: tuple[Part, ...]
+    startable: tuple[int, ...]
+    later: tuple[int, ...] = ()
+    gone: tuple[int, ...] = ()
+    clean: Mapping[int, bool | None] = field(default_factory=dict)
+    unknown: tuple[str, ...] = ()
+    rests_on: str | None = None
+
+
+def from_disks(
+    info: ReplicaInfo, gone: Collection[int] = (), later: Collection[int] = ()
+) -> Situation:
+    """Return the situation as disks tell it, with no broker alive. gone: brokers whose disks are
+    lost, so that what was read of them once counts for nothing."""
+    states = [part.state for part in info.partitions if part.state is not None]
+    down = {broker for state in states for broker in state.replicas} - set(gone)
+    unclean = set(info.unclean_topics or ())
+    parts = tuple(
+        _part(row, row.state, set(gone), unclean)
+        for row in info.partitions
+        if row.state is not None and row.state.offline
+    )
+    unknown = (*info.problems, *_unknown(info, down))
+    return Situation(
+        info.cluster_id,
+        parts,
+        tuple(sorted(down - set(later))),
+        tuple(sorted(down & set(later))),
+        tuple(sorted(gone)),
+        _clean(info.partitions),
+        unknown,
+        f"the metadata log up to offset {info.metadata_end_offset} (epoch {info.metadata_epoch})",
+    )
+
+
+def _part(row: PartitionInfo, state: PartitionState, gone: set[int], unclean: set[str]) -> Part:
+    logs = {
+        log.broker: replace(as_started(state, log), live=True)
+        for log in row.replica_logs
+        if log.broker in state.replicas and log.broker not in gone
+    }
+    return Part(replace(state, offline_replicas=state.replicas), logs, state.topic in unclean)
+
+
+def _clean(rows: Collection[PartitionInfo]) -> dict[int, bool | None]:
+    """Return by broker whether its stop counts as clean, which each of its scanned logs tells."""
+    return {
+        log.broker: log.scanned.stopped_clean
+        for row in rows
+        for log in row.replica_logs
+        if log.scanned is not None
+    }
+
+
+def _unknown(info: ReplicaInfo, down: Collection[int]) -> Iterator[str]:
+    """Yield what is not known, a sentence each."""
+    if info.metadata_end_offset is None:
+        yield NO_METADATA
+        return
+    if info.unclean_topics is None:
+        yield _NO_CONFIGS
+    # One that no metadata log has was deleted; of one that only an older log has, nobody knows.
+    torn = [p for p in info.partitions if any(f.code == NOT_IN_NEWEST for f in p.findings)]
+    yield from _counted(torn, _NO_STATE)
+    led = [p for p in info.partitions if p.state is not None and not p.state.offline]
+    yield from _counted(led, _NOT_FENCED)
+    for broker in sorted(set(down) - set(info.brokers)):
+        yield f"the disk of broker {broker}: {_UNREAD}"
+
+
+def _counted(rows: Collection[PartitionInfo], why: str) -> Iterator[str]:
+    if rows:
+        first = next(iter(rows)).topic_partition
+        yield f"{count_text(len(rows), 'partition')}, the first {first}: {why}"

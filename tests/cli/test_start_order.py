@@ -1,0 +1,95 @@
+"""start-order as a user runs it: from scans, and beside brokers that run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kafka_unclean_recovery.emulator import Cluster, Options
+from kafka_unclean_recovery.emulator.control.commands import parse_scenario
+from kafka_unclean_recovery.emulator.control.executing import run
+from tests.cli.disks import info, partition, replica_log, write_info
+from tests.cli.in_process import RECOVERY, invoke
+
+# Broker 2 is the last known leader and has the least; 1 and 3 are back.
+CUT = """
+create-topic orders replica-assignment=1:2:3 min.insync.replicas=2
+produce orders-0 100
+kill 2
+produce orders-0 200
+kill 1 3
+"""
+
+
+@pytest.fixture
+def scan(tmp_path: Path) -> Path:
+    """Return a scan after a cut: broker 1 has less than 2, and leads as soon as it is up."""
+    rows = partition(0, replica_log(1, 5), replica_log(2, 7), leader=-1, isr=(1,))
+    return write_info(tmp_path / "info.json", info(rows, unclean_topics=()))
+
+
+def _told(*flags: object, code: int) -> dict[str, Any]:
+    done = invoke(RECOVERY, "start-order", *map(str, flags), "--format", "json")
+    assert done.code == code, done.stderr
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def test_the_partitions_of_the_first_election_are_a_file_that_the_election_takes(
+    tmp_path: Path, scan: Path
+) -> None:
+    chosen = tmp_path / "first.json"
+    flags = ("--replica-info-file", str(scan), "--elections-file", str(chosen))
+    done = invoke(RECOVERY, "start-order", *flags)
+    assert done.code == 1, done.stderr
+    assert json.loads(chosen.read_text()) == {
+        "partitions": [{"topic": "orders", "partitions": [0]}]
+    }
+    command = (
+        "   kafka-unclean-recovery --bootstrap-server HOST:PORT --path-to-json-file"
+        f" {chosen} --automated-recovery --replica-info-file {scan}"
+    )
+    lines = done.stdout.splitlines()
+    assert lines[:4] == [
+        "1. start broker 2: no partition has a leader yet",
+        "2. elect orders-0:",
+        command,
+        "3. start broker 1",
+    ]
+    assert "too early, broker 1 would lead by itself orders-0 at 5" in done.stdout
+
+
+def test_a_scan_by_an_older_version_leaves_unclean_elections_unknown(tmp_path: Path) -> None:
+    rows = partition(0, replica_log(1, 9), replica_log(2, 7), leader=-1, isr=(1,))
+    scan = write_info(tmp_path / "info.json", info(rows))
+    told = _told("--replica-info-file", scan, code=4)
+    (unknown,) = told["unknown"]
+    assert "unclean.leader.election.enable" in unknown
+
+
+def test_a_partition_that_the_metadata_log_still_has_led_is_not_known(tmp_path: Path) -> None:
+    rows = partition(0, replica_log(1, 9), replica_log(2, 7), leader=2, isr=(1, 2))
+    scan = write_info(tmp_path / "info.json", info(rows, unclean_topics=()))
+    told = _told("--replica-info-file", scan, code=4)
+    assert told["partitions"] == []
+    assert "once the controllers run they fence the brokers" in told["unknown"][0]
+
+
+@pytest.fixture
+def cut() -> Iterator[Cluster]:
+    """Yield a cluster of which no broker runs."""
+    with Cluster(Options(brokers=3)) as cluster:
+        run(cluster, parse_scenario(CUT, "scenario"))
+        yield cluster
+
+
+def test_brokers_that_run_are_asked_and_a_disk_that_nobody_read_is_named(cut: Cluster) -> None:
+    run(cut, parse_scenario("wait-until orders-0 leader=none\nstart 3\n", "scenario"))
+    told = _told("--bootstrap-server", cut.bootstrap_servers, code=1)
+    assert told["rests_on"] is None
+    assert sorted(start["broker"] for start in told["starts"]) == [1, 2]
+    assert any("the log of broker 1 was not read by anybody" in each for each in told["unknown"])
