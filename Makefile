@@ -24,7 +24,7 @@ PARALLEL := -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help venv jars packages ahead image-files class-archives demo demo-kafka test test-all test-quick test-containers lint format bench binary wheelhouse image dist docs rebuild release-check model-check fidelity simulation chaos mutants completions schemas clean
+.PHONY: help venv jars packages ahead collected image-files class-archives demo demo-kafka test test-all test-quick test-containers lint format bench binary wheelhouse image dist docs rebuild release-check model-check fidelity simulation chaos mutants completions schemas clean
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -102,6 +102,10 @@ $(BINARY_VENV)/.complete: pyproject.toml .ci/dist/requirements.txt
 
 # What single tests make first. .ci/run has it made while pip keeps one core busy for a minute.
 ahead: image-files class-archives $(BINARY_VENV)/.complete
+
+# Each worker would compile all tests for itself, at the same time as the others.
+collected: venv
+	$(BIN)/python -m pytest --releases each --collect-only --quiet >/dev/null
 
 image-files: packages jars
 	$(PYTHON) -m tests.containers.image_files

@@ -234,9 +234,7 @@ GROUPS = (
     Group(
         "simulation",
         ("simulation/*",),
-        later={
-            "simulation/test_simulation.py[400 more": "100 runs have each kind of fault as well"
-        },
+        later={"simulation/test_simulation.py[440 more": "60 runs have each kind of fault as well"},
     ),
     Group(
         "Spark",

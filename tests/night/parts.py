@@ -10,6 +10,7 @@ PYTHON = sys.executable
 PYTEST = (PYTHON, "-m", "pytest")
 TESTS = (*PYTEST, "-n", "4", "--dist", "loadfile", "--no-loadscope-reorder")
 _STARTS = (PYTHON, "-m", "tests.real.whole_starts")
+_CUTS = (PYTHON, "-m", "tests.real.power_cuts")
 _CHAOS = (PYTHON, "-m", "tests.chaos")
 _SEEDS = ("tests/real/test_quorum_seeds.py", "tests/real/test_seeds_by_kafkas_controller.py")
 
@@ -97,6 +98,14 @@ PARTS = (
             (*_STARTS, "--version", version, "--rounds", str(rounds)),
         )
         for version, rounds in (("4.4.0", 40), ("4.3.1", 20), ("3.9.1", 20))
+    ),
+    *(
+        Part(
+            f"cuts-{version}",
+            f"after 40 power cuts of {version} those lead, and that is lost, that start-order said",
+            (*_CUTS, "--version", version, "--rounds", "40"),
+        )
+        for version in ("4.4.0", "4.3.1", "3.9.1")
     ),
 )
 

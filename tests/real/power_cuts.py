@@ -12,6 +12,7 @@ import argparse
 import json
 import random
 import shutil
+import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -61,8 +62,8 @@ class PowerCuts:
         self._seed = seed
         self.tally = Tally()
 
-    def round(self) -> None:
-        """Cut the power once, and play what follows."""
+    def round(self, *, blind: bool = True) -> None:
+        """Cut the power once, and play what follows. blind: also in an order at random."""
         number = self._seed + self.tally.rounds
         chance = random.Random(number)
         self._cluster.start([self._controller, *BROKERS])
@@ -74,12 +75,14 @@ class PowerCuts:
         ends = self._tear(chance, topics, stopped)
         gone = (chance.choice(BROKERS),) if chance.random() < 0.5 else ()
         self._fence(gone)
-        saved = self._home / f"saved-{number}"
-        self._copy(self._cluster.directory, saved)
-        told = self._ask(gone)
-        self._play_named(told, saved, ends, gone)
-        self._play_blind(chance, saved, ends, gone)
-        shutil.rmtree(saved)
+        if blind:
+            saved = self._home / f"saved-{number}"
+            self._cluster.kill_all()
+            self._copy(self._cluster.directory, saved)
+            self._play_blind(chance, ends, gone)
+            self._restore(saved)
+            shutil.rmtree(saved)
+        self._play_named(self._ask(gone), ends, gone)
         # The next round begins without the topics of this one.
         self._restore(self._home / "empty")
         self.tally.rounds += 1
@@ -132,7 +135,6 @@ class PowerCuts:
             return not any("still has a leader" in sentence for sentence in told)
 
         wait_until(fenced, TIMEOUT, lambda: f"nobody leads: {told}")
-        self._cluster.kill_all()
 
     def _disks(self, brokers: Sequence[int]) -> list[str]:
         return [
@@ -157,14 +159,12 @@ class PowerCuts:
     def _play_named(
         self,
         told: dict[str, Any],
-        saved: Path,
         ends: dict[tuple[int, Partition], int],
         gone: Sequence[int],
     ) -> None:
         """Start in the order that was named, and elect where it says so."""
         if told["unknown"]:
             self.tally.wrong.append(f"round {self.tally.rounds}: unknown: {told['unknown']}")
-        self._restore(saved)
         self._cluster.start([self._controller])
         rows = {(row["topic"], row["partition"]): row for row in told["partitions"]}
         steps = max((start["step"] for start in told["starts"]), default=0)
@@ -193,12 +193,10 @@ class PowerCuts:
     def _play_blind(
         self,
         chance: random.Random,
-        saved: Path,
         ends: dict[tuple[int, Partition], int],
         gone: Sequence[int],
     ) -> None:
         """Start one broker after the other, in an order at random, with no election."""
-        self._restore(saved)
         situation = self._situation(gone)
         order = [broker for broker in BROKERS if broker not in gone]
         chance.shuffle(order)
@@ -294,7 +292,9 @@ def main() -> None:
     with power_cuts(home, given.version, given.seed) as found:
         for _ in range(given.rounds):
             found.round()
-            print(found.tally.rounds, found.tally.came, found.tally.wrong[:3], flush=True)
+            print(found.tally.rounds, found.tally.came, flush=True)
+            if found.tally.wrong:
+                sys.exit("\n".join(found.tally.wrong))
     shutil.rmtree(home)
 
 

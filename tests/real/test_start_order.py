@@ -24,7 +24,8 @@ def test_who_leads_and_what_is_lost_after_a_power_cut_is_as_foretold(
 ) -> None:
     with power_cuts(tmp_path, version, SEED) as found:
         for _ in range(CUTS):
-            found.round()
+            # Of one alone the order that is named counts.
+            found.round(blind=CUTS > 1)
             assert found.tally.wrong == []
     print(found.tally)
     # Else nothing was said that could come true.
