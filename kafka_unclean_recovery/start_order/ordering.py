@@ -85,7 +85,7 @@ def harmful(
 ) -> Mapping[int, Price]:
     """Return who may lead the partition by itself at a price once these brokers are started at
     once, in any order, and at which."""
-    leaders = after(part, part.state, brokers, situation.clean).leaders
+    leaders = after(part, part.alike, brokers, situation.clean).leaders
     prices = {broker: scales.price(part, broker) for broker in leaders}
     return {broker: price for broker, price in prices.items() if price > NOTHING}
 
@@ -101,7 +101,7 @@ def play(
     """Return the cheapest end of the partition as these groups start, with an election of ours
     before it gets a leader by itself, or without. elections=False: there are none but at the end.
     """
-    state, up = part.state, list(part.state.online_replicas)
+    state, up = part.alike, list(part.alike.online_replicas)
     options: list[Played] = []
     for index, group in enumerate(groups):
         if not set(group) & set(state.replicas):
@@ -163,7 +163,7 @@ def _harmless(
     while now:
         bad: set[int] = set()
         for part in parts:
-            state = part.state
+            state = part.alike
             for group in groups:
                 state = after(part, state, group, situation.clean).state
             leaders = after(part, state, now, situation.clean).leaders

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from kafka_unclean_recovery.model import ReplicaLog, TopicPartition
+from kafka_unclean_recovery.model import PartitionState, ReplicaLog, TopicPartition
 from kafka_unclean_recovery.start_order.ordering import (
     Order,
     Played,
@@ -192,12 +192,12 @@ def _gone(situation: Situation, broker: int, scales: Scales) -> Gone:
     clean = {**situation.clean, broker: False}
     led, prices, frees = [], [], 0
     for part in situation.parts:
-        with_it = after(part, part.state, (*brokers, broker), clean).leaders
+        with_it = after(part, part.alike, (*brokers, broker), clean).leaders
         cuts = cuts_of_empty(part, broker)
         if broker in with_it and (cuts.records or cuts.untold):
             led.append(part)
             prices.append(Price(unknown=1) if cuts.untold else Price(records=cuts.records))
-        elif with_it and not after(part, part.state, brokers, clean).leaders:
+        elif with_it and not after(part, part.alike, brokers, clean).leaders:
             frees += all(scales.price(part, leader) == NOTHING for leader in with_it - {broker})
     return Gone(broker, _harm(led, prices, 0, scales) if led else None, frees)
 
@@ -209,7 +209,7 @@ def _unsure(situation: Situation) -> Iterator[str]:
         if part.state.tiered is not None:
             found.setdefault(part.state.tiered, []).append(part)
         for broker in sorted(set(part.state.replicas) - set(situation.gone)):
-            why = _why_unsure(part.logs.get(broker))
+            why = _why_unsure(part.logs.get(broker), part.state)
             if why is not None:
                 found.setdefault(f"the log of broker {broker} {why}", []).append(part)
     for sentence, parts in found.items():
@@ -217,9 +217,15 @@ def _unsure(situation: Situation) -> Iterator[str]:
         yield f"{parts[0].name}{more}: {sentence}"
 
 
-def _why_unsure(log: ReplicaLog | None) -> str | None:
+def _why_unsure(log: ReplicaLog | None, state: PartitionState) -> str | None:
     if log is None:
         return "was not read by anybody, so what is lost without it is not known"
+    newest = -1 if log.last_written_leader_epoch is None else log.last_written_leader_epoch
+    if newest > state.leader_epoch:
+        return (
+            f"has leader epoch {newest}, and the controllers have {state.leader_epoch}: the"
+            " metadata is older, or has lost records"
+        )
     if log.sure:
         return None
     return f"is not sure: {log.problem or log.suspect or log.unproven or 'it was scanned fast'}"

@@ -7,7 +7,7 @@ count as clean; so partitions that are alike in these are worked out once.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import permutations
 
@@ -31,22 +31,13 @@ class Returned:
 def after(
     part: Part, state: PartitionState, group: Iterable[int], clean: Mapping[int, bool | None]
 ) -> Returned:
-    """Return what a start of the group leaves of a partition without a leader. A stop that nobody
-    knows to be clean is tried both ways."""
-    mine = tuple(sorted(set(group) & set(state.offline_replicas)))
-    stops = tuple((broker, clean.get(broker)) for broker in mine)
-    # A partition's own name is no part of what is remembered.
-    alike = replace(state, topic="", topic_id="", partition=0, leader_epoch=0, tiered=None)
-    found = _after(alike, stops, part.unclean)
-    named = replace(
-        found.state,
-        topic=state.topic,
-        topic_id=state.topic_id,
-        partition=state.partition,
-        leader_epoch=state.leader_epoch,
-        tiered=state.tiered,
+    """Return what a start of the group leaves of a partition without a leader. state: its `alike`,
+    or what an earlier group left of that. A stop that nobody knows to be clean is tried both ways.
+    """
+    stops = tuple(
+        (broker, clean.get(broker)) for broker in sorted({*group} & {*state.offline_replicas})
     )
-    return Returned(found.leaders, named)
+    return _after(state, stops, part.unclean)
 
 
 @lru_cache(maxsize=1 << 16)

@@ -32,11 +32,17 @@ _NO_CONFIGS = (
 class Part:
     """One partition that has no leader. state: its offline replicas are those of brokers that are
     down. logs: by broker, as they are once it has started; live is True for each. unclean:
-    unclean.leader.election.enable of its topic."""
+    unclean.leader.election.enable of its topic. alike: the state without the partition's own names,
+    so that partitions in the same state are worked out once."""
 
     state: PartitionState
     logs: Mapping[int, ReplicaLog]
     unclean: bool = False
+    alike: PartitionState = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        alike = replace(self.state, topic="", topic_id="", partition=0, leader_epoch=0, tiered=None)
+        object.__setattr__(self, "alike", alike)
 
     @property
     def name(self) -> str:

@@ -89,6 +89,11 @@ def cut() -> Iterator[Cluster]:
 
 def test_brokers_that_run_are_asked_and_a_disk_that_nobody_read_is_named(cut: Cluster) -> None:
     run(cut, parse_scenario("wait-until orders-0 leader=none\nstart 3\n", "scenario"))
+    wrong = invoke(
+        *(RECOVERY, "start-order", "--bootstrap-server", cut.bootstrap_servers, "--gone", "9")
+    )
+    assert (wrong.code, wrong.stdout) == (2, "")
+    assert "--gone: no partition is on broker 9; brokers: 1, 2, 3" in wrong.stderr
     told = _told("--bootstrap-server", cut.bootstrap_servers, code=1)
     assert told["rests_on"] is None
     assert sorted(start["broker"] for start in told["starts"]) == [1, 2]

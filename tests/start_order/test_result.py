@@ -118,12 +118,15 @@ def test_nothing_is_called_safe_while_something_is_not_known() -> None:
     led = _info(_row(0, {1: 300, 2: 200, 3: 250}, last=1, leader=2))
     unsure = replace(_log(3, 250), problem="a batch is damaged")
     row = replace(whole.partitions[0], replica_logs=(_log(1, 300), _log(2, 200), unsure))
+    newer = replace(_log(3, 250), last_written_leader_epoch=9, epochs=(EpochSpan(9, 0, 250),))
+    older = replace(whole.partitions[0], replica_logs=(_log(1, 300), _log(2, 200), newer))
     for info, told in (
         (replace(whole, metadata_end_offset=None), "no metadata log was read"),
         (replace(whole, unclean_topics=None), "unclean.leader.election.enable"),
         (replace(whole, problems=("a disk could not be read",)), "a disk could not be read"),
         (unread, "the log of broker 3 was not read by anybody"),
         (led, "still has a leader"),
+        (_info(older), "has leader epoch 9, and the controllers have 3"),
         (_info(row), "the log of broker 3 is not sure: a batch is damaged"),
     ):
         found = start_order(from_disks(info))

@@ -24,7 +24,7 @@ from kafka_unclean_recovery.cli.session import Session, check_connection, connec
 from kafka_unclean_recovery.cli.terminal.console import Console, check_output, write_new
 from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
 from kafka_unclean_recovery.errors import CANNOT_TELL, NOT_ALL, OK, usage
-from kafka_unclean_recovery.model import ReplicaInfo, TopicPartition
+from kafka_unclean_recovery.model import PartitionState, TopicPartition
 from kafka_unclean_recovery.shown import shell_join
 from kafka_unclean_recovery.start_order.looking import look
 from kafka_unclean_recovery.start_order.report import render_json
@@ -95,12 +95,15 @@ def tell(console: Console, options: Options) -> int:
     server = options.bootstrap_server
     if server is None:
         assert disks is not None
-        _check_brokers(disks, gone, later)
+        states = (part.state for part in disks.partitions if part.state is not None)
+        _check_brokers(states, gone, later)
         return _tell(console, options, sources, from_disks(disks, gone, later))
 
     async def ask(session: Session) -> int:
         seconds = budgets.BEFORE_START.seconds
         seen = await look(session.observer(), session.reader, seconds, disks, gone, later)
+        if seen.parts:
+            _check_brokers((part.state for part in seen.parts), gone, later)
         return _tell(console, options, sources, seen)
 
     return run(console, server, options.command_config, ask)
@@ -138,9 +141,11 @@ def _tell(console: Console, options: Options, sources: Sources, situation: Situa
     return exit_code(found)
 
 
-def _check_brokers(info: ReplicaInfo, gone: frozenset[int], later: frozenset[int]) -> None:
-    """Check that each named broker is a replica of some partition. Raises Exit(2)."""
-    known = {b for part in info.partitions if part.state for b in part.state.replicas}
+def _check_brokers(
+    states: Iterable[PartitionState], gone: frozenset[int], later: frozenset[int]
+) -> None:
+    """Check that each named broker has a replica of some partition. Raises Exit(2)."""
+    known = {broker for state in states for broker in state.replicas}
     for flag, named in (("--gone", gone), ("--later", later)):
         for stranger in sorted(named - known):
             told = ", ".join(map(str, sorted(known))) or "none"
