@@ -16,25 +16,28 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
 from kafka_unclean_recovery.log_dir.scan import scan_log_directories
 from kafka_unclean_recovery.mechanisms import ScanMode
+from kafka_unclean_recovery.planning.started_replica import empty_log
 from kafka_unclean_recovery.start_order.ordering import Groups, play
 from kafka_unclean_recovery.start_order.situation import Situation, from_disks
 from kafka_unclean_recovery.start_order.weighing import Scales
 from tests.real.cli import Cli
 from tests.real.cluster import KafkaCluster
 from tests.real.held_records import held_records
+from tests.real.properties import new_uuid
 from tests.real.records import create_topic, produce_many
 from tests.real.releases import NEWEST, OLDEST
 from tests.real.waiting import wait_until
 
 TIMEOUT = 60.0
+SETTLED = 15.0
 WRITES, AT_ONCE = 5, 40
 BROKERS = (1, 2, 3)
 # Controllers of 3.9.1 fence nobody before some broker sends a heartbeat: this one has no replica.
@@ -196,10 +199,15 @@ class PowerCuts:
         ends: dict[tuple[int, Partition], int],
         gone: Sequence[int],
     ) -> None:
-        """Start one broker after the other, in an order at random, with no election."""
+        """Start one broker after the other, in an order at random, with no election. A broker whose
+        disk is gone comes back with an empty one."""
         situation = self._situation(gone)
-        order = [broker for broker in BROKERS if broker not in gone]
+        order = list(BROKERS)
         chance.shuffle(order)
+        for broker in gone:
+            self._empty(broker)
+            situation = _with_empty(situation, broker)
+            ends = ends | {key: 0 for key in ends if key[0] == broker}
         groups: Groups = tuple((broker,) for broker in order)
         scales = Scales()
         foretold = {
@@ -211,17 +219,36 @@ class PowerCuts:
         self._cluster.start([self._controller])
         for broker in order:
             self._cluster.start([broker])
-        found = self._leaders(foretold)
+        leaders = {
+            tp: -1 if played.elected or played.leader is None else played.leader
+            for tp, played in foretold.items()
+        }
+        # A broker with an empty disk leads only once the controller has its new log directory.
+        with suppress(TimeoutError):
+            wait_until(lambda: self._leaders(leaders) == leaders, SETTLED, lambda: "")
+        found = self._leaders(leaders)
         for tp, played in foretold.items():
-            leader = -1 if played.elected or played.leader is None else played.leader
+            leader = leaders[tp]
             if found[tp] != leader:
                 self.tally.wrong.append(f"{tp}: {order} led by {found[tp]}, foretold {played}")
             elif leader >= 0 and self._lost(tp, leader, ends, gone) != played.price.records:
                 self.tally.wrong.append(f"{tp}: {order} lost otherwise than {played}")
         self.tally.came["blind"] += 1
+        self.tally.came["led empty"] += any(leader in gone for leader in leaders.values())
         self.tally.came["blind and lost"] += any(
             played.price.records and not played.elected for played in foretold.values()
         )
+
+    def _empty(self, broker: int) -> None:
+        """Give the broker a new disk."""
+        root = self._cluster.log_dir(broker)
+        shutil.rmtree(root)
+        new = self._home / "empty" / root.relative_to(self._cluster.directory)
+        self._copy(new, root)
+        meta = root / "meta.properties"
+        lines = meta.read_text().splitlines()
+        other = [f"directory.id={new_uuid()}" if "directory.id" in each else each for each in lines]
+        meta.write_text("\n".join(other) + "\n")
 
     def _elect(self, partitions: Sequence[Partition], gone: Sequence[int]) -> None:
         """Elect as the command line says that start-order prints."""
@@ -266,6 +293,18 @@ class PowerCuts:
     @staticmethod
     def _copy(source: Path, target: Path) -> None:
         shutil.copytree(source, target, symlinks=True)
+
+
+def _with_empty(situation: Situation, broker: int) -> Situation:
+    """Return the situation with an empty disk of a broker."""
+    parts = tuple(
+        replace(part, logs={**part.logs, broker: replace(empty_log(broker), live=True)})
+        if broker in part.state.replicas
+        else part
+        for part in situation.parts
+    )
+    clean = {**situation.clean, broker: False}
+    return replace(situation, parts=parts, clean=clean, gone=())
 
 
 def _end(replica: Path) -> int:
