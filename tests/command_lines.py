@@ -140,7 +140,8 @@ def parse(words: Sequence[str]) -> None:
             kind = Incomplete if type(error).__name__ == "MissingParameter" else Wrong
             raise kind(str(error) or getattr(error, "message", "") or repr(error)) from None
     in_quorum = context.parent is not None and context.parent.info_name == "quorum"
-    asks_nobody = in_quorum or context.params.get("replica_info_file")
+    on_disks = context.info_name == "start-order" and context.params["log_dirs"]
+    asks_nobody = in_quorum or on_disks or context.params.get("replica_info_file")
     if not asks_nobody and context.params.get("bootstrap_server", "") is None:
         raise Incomplete(f"Missing option '{_BOOTSTRAP}'.")
 

@@ -110,6 +110,10 @@ class StartOrder:
         """Return the partitions to elect once the brokers of this step have started."""
         return tuple(p.topic_partition for p in self.partitions if p.elected and p.step == step)
 
+    def all_elected_after(self, step: int) -> bool:
+        """Return True where what is elected after this step is all that has no leader then."""
+        return not any(p.step is None or p.step > step for p in self.partitions)
+
     def led_after(self, step: int) -> int:
         """Return how many partitions the controller leads again by that start."""
         return sum(not p.elected and p.step == step for p in self.partitions)

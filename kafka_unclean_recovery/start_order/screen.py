@@ -5,7 +5,7 @@ There is a line for each step and each broker, however many partitions there are
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from textwrap import wrap
 
 from kafka_unclean_recovery.model import TopicPartition
@@ -25,9 +25,9 @@ _COLUMNS = 80
 _COMMAND = "   "
 
 
-def render_start_order(found: StartOrder, elect: str) -> str:
+def render_start_order(found: StartOrder, elect: Callable[[int], str]) -> str:
     """Return the steps, what starts too early would cost, the disks that are gone, what is unknown
-    and the totals. elect: the command line that elects."""
+    and the totals. elect: the command line that elects after a step."""
     return page(
         _folded(_steps(found, elect)),
         _folded(_too_early(found.starts)),
@@ -37,7 +37,7 @@ def render_start_order(found: StartOrder, elect: str) -> str:
     )
 
 
-def _steps(found: StartOrder, elect: str) -> Iterator[str]:
+def _steps(found: StartOrder, elect: Callable[[int], str]) -> Iterator[str]:
     number = 0
     for step in range(found.steps + 1):
         group = [start.broker for start in found.starts if start.step == step]
@@ -48,7 +48,7 @@ def _steps(found: StartOrder, elect: str) -> Iterator[str]:
         if elected:
             number += 1
             yield f"{number}. elect {_partitions(elected)}:"
-            yield f"{_COMMAND}{elect}"
+            yield f"{_COMMAND}{elect(step)}"
 
 
 def _then(found: StartOrder, step: int) -> str:

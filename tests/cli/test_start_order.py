@@ -50,8 +50,8 @@ def test_the_partitions_of_the_first_election_are_a_file_that_the_election_takes
         "partitions": [{"topic": "orders", "partitions": [0]}]
     }
     command = (
-        "   kafka-unclean-recovery --bootstrap-server HOST:PORT --path-to-json-file"
-        f" {chosen} --automated-recovery --replica-info-file {scan}"
+        "   kafka-unclean-recovery --bootstrap-server HOST:PORT --all-offline-partitions"
+        f" --automated-recovery --replica-info-file {scan}"
     )
     lines = done.stdout.splitlines()
     assert lines[:4] == [
@@ -61,6 +61,18 @@ def test_the_partitions_of_the_first_election_are_a_file_that_the_election_takes
         "3. start broker 1",
     ]
     assert "too early, broker 1 would lead by itself orders-0 at 5" in done.stdout
+
+
+def test_where_others_wait_for_a_broker_the_election_takes_the_file(tmp_path: Path) -> None:
+    first = partition(0, replica_log(1, 5), replica_log(2, 7), leader=-1, isr=(1,))
+    waits = partition(1, replica_log(1, 9), replica_log(2, 7), leader=-1, isr=(1,))
+    scan = write_info(tmp_path / "info.json", info(first, waits, unclean_topics=()))
+    chosen = tmp_path / "first.json"
+    flags = ("--replica-info-file", str(scan), "--elections-file", str(chosen))
+    done = invoke(RECOVERY, "start-order", *flags)
+    assert f" --path-to-json-file {chosen} --automated-recovery " in done.stdout
+    assert json.loads(chosen.read_text())["partitions"] == [{"topic": "orders", "partitions": [0]}]
+    assert "3. start broker 1: the controller leads 1 partition again by itself" in done.stdout
 
 
 def test_a_scan_by_an_older_version_leaves_unclean_elections_unknown(tmp_path: Path) -> None:

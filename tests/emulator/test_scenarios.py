@@ -13,6 +13,7 @@ import pytest
 
 from kafka_unclean_recovery.emulator import Cluster
 from kafka_unclean_recovery.messages.elect_leaders import ElectLeadersRequest
+from tests.cli.in_process import invoke
 from tests.cli.run import RECOVERY, command_line
 from tests.emulator.asking import ask
 
@@ -22,9 +23,11 @@ STALE_TAIL = EXAMPLES / "the_longest_log_has_a_stale_tail.scenario"
 PARTED = EXAMPLES / "a_leader_is_parted_from_the_controller_and_loses_what_it_took.scenario"
 GHOST = EXAMPLES / "an_election_is_carried_out_and_its_answer_never_comes.scenario"
 
+POWER_CUT = EXAMPLES / "the_power_fails_and_the_last_known_leader_has_the_shortest_log.scenario"
+
 
 def test_every_scenario_is_tested_here() -> None:
-    assert {OUTAGE, STALE_TAIL, PARTED, GHOST} == set(EXAMPLES.glob("*"))
+    assert {OUTAGE, STALE_TAIL, PARTED, GHOST, POWER_CUT} == set(EXAMPLES.glob("*"))
 
 
 def _ends(cluster: Cluster, partition: int = 0) -> Mapping[int, int]:
@@ -88,3 +91,34 @@ def test_an_election_without_an_answer_is_done_all_the_same(kafka_cluster: Clust
         ask(kafka_cluster, 3, ElectLeadersRequest, 2, values)
     assert kafka_cluster.partition("orders", 0).leader == 2
     assert ask(kafka_cluster, 3, ElectLeadersRequest, 2, values).error_code == 0
+
+
+def _start_order(cluster: Cluster) -> dict[str, Any]:
+    disks = [word for b in range(1, 5) for word in ("--log-dirs", str(cluster.log_directory(b)))]
+    done = invoke(RECOVERY, "start-order", *disks, "--format", "json")
+    assert done.code == 1, done.stderr
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+@pytest.mark.kafka_cluster(scenario=POWER_CUT)
+def test_in_the_order_that_is_named_nothing_is_lost_to_the_power_cut(
+    kafka_cluster: Cluster, tmp_path: Path
+) -> None:
+    told = _start_order(kafka_cluster)
+    steps = {start["broker"]: start["step"] for start in told["starts"]}
+    assert (steps, told["costs"], told["worst"]) == ({3: 1, 4: 1, 2: 2}, 0, 300)
+    kafka_cluster.start(3)
+    kafka_cluster.start(4)
+    rows = _recover(kafka_cluster, tmp_path)
+    assert {n: row["leader"] for n, row in rows.items()} == {0: 4, 1: 4}
+    kafka_cluster.start(2)
+    assert [_ends(kafka_cluster, n) for n in range(2)] == [{2: 250, 3: 250, 4: 250}] * 2
+
+
+@pytest.mark.kafka_cluster(scenario=POWER_CUT)
+def test_started_too_early_the_last_known_leader_cuts_the_others(kafka_cluster: Cluster) -> None:
+    kafka_cluster.start(3)
+    kafka_cluster.start(4)
+    kafka_cluster.start(2)
+    assert [_ends(kafka_cluster, n) for n in range(2)] == [{2: 100, 3: 100, 4: 100}] * 2

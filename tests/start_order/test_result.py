@@ -23,6 +23,10 @@ from kafka_unclean_recovery.start_order.situation import from_disks
 COMMAND = "kafka-unclean-recovery --bootstrap-server HOST:PORT " + "--log-dirs /very/long " * 9
 
 
+def _command(_: int) -> str:
+    return COMMAND
+
+
 def _log(broker: int, end: int) -> ReplicaLog:
     return ReplicaLog(
         broker,
@@ -132,7 +136,7 @@ def test_nothing_is_called_safe_while_something_is_not_known() -> None:
         found = start_order(from_disks(info))
         assert any(told in sentence for sentence in found.unknown), (told, found.unknown)
         assert (
-            "the best log leads" not in render_start_order(found, COMMAND)
+            "the best log leads" not in render_start_order(found, _command)
             or not found.starts[0].too_early
         )
 
@@ -151,7 +155,7 @@ def test_the_screen_is_as_long_for_3000_partitions_as_for_three_and_80_columns_w
             start_order(
                 from_disks(_info(*(_row(n, ends[n % 3], last=n % 2 + 1) for n in range(count))))
             ),
-            COMMAND,
+            _command,
         )
         for count in (6, 3000)
     )

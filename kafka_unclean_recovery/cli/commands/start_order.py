@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -133,7 +134,7 @@ def _tell(console: Console, options: Options, sources: Sources, situation: Situa
         if options.elections_file is not None and elections:
             write_new(options.elections_file, _partitions_file(elections), _ELECTIONS)
     finally:
-        command = _elect(options, sources)
+        command = partial(_elect, options, sources, found)
         told = render_json(found) if options.format.is_json else render_start_order(found, command)
         console.artefact(told)
     if options.elections_file is not None and not elections:
@@ -165,11 +166,15 @@ def _partitions_file(partitions: Iterable[TopicPartition]) -> str:
     return json.dumps({"partitions": rows}) + "\n"
 
 
-def _elect(options: Options, sources: Sources) -> str:
-    chosen = str(options.elections_file or "FILE")
+def _elect(options: Options, sources: Sources, found: StartOrder, step: int) -> str:
+    """Return the command line that elects after a step."""
     server = connection_flags(options.bootstrap_server or "HOST:PORT", options.command_config)
-    flags = ["--path-to-json-file", chosen, "--automated-recovery"]
-    return shell_join([_NAME, *server, *flags, *sources.flags()])
+    chosen = ["--all-offline-partitions"]
+    if not found.all_elected_after(step):
+        first = found.elected_after(step) == _first_elections(found)
+        file = options.elections_file if first else None
+        chosen = ["--path-to-json-file", str(file or "FILE")]
+    return shell_join([_NAME, *server, *chosen, "--automated-recovery", *sources.flags()])
 
 
 def exit_code(found: StartOrder) -> int:
