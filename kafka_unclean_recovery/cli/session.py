@@ -180,13 +180,16 @@ def run(
     return asyncio.run(with_session())
 
 
+_ALL_DOWN = "; where every broker is down, start-order tells which to start first"
+
+
 async def _guarded(work: Awaitable[int], console: Console, controller: Controller) -> int:
     try:
         return await work
     except Exit as error:
         code, sentence = error.code, str(error)
     except NoBrokerReachable as error:
-        code, sentence = UNREACHABLE, str(error)
+        code, sentence = UNREACHABLE, f"{error}{_ALL_DOWN if error.nobody_listens else ''}"
     except ConnectionFailed as error:
         # A SASL listener answers ApiVersions in plaintext and hangs up on anything else.
         hint = "; if it wants a login, set security.protocol in --command-config"

@@ -14,6 +14,7 @@ from kafka_unclean_recovery.emulator.control.commands import parse_scenario
 from kafka_unclean_recovery.emulator.control.executing import run
 from tests.cli.disks import info, partition, replica_log, write_info
 from tests.cli.in_process import RECOVERY, invoke
+from tests.cli.run import NOWHERE
 
 # Broker 2 is the last known leader and has the least; 1 and 3 are back.
 CUT = """
@@ -89,6 +90,12 @@ def test_a_partition_that_the_metadata_log_still_has_led_is_not_known(tmp_path: 
     told = _told("--replica-info-file", scan, code=4)
     assert told["partitions"] == []
     assert "once the controllers run they fence the brokers" in told["unknown"][0]
+
+
+def test_who_finds_no_broker_is_told_of_the_order_to_start_them() -> None:
+    done = invoke(RECOVERY, *NOWHERE, "--all-offline-partitions", "--show-replica-info")
+    assert done.code == 3
+    assert "where every broker is down, start-order tells which to start first" in done.stderr
 
 
 @pytest.fixture

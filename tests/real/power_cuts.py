@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import random
+import re
 import shutil
 import sys
 import tempfile
@@ -240,15 +241,15 @@ class PowerCuts:
         )
 
     def _empty(self, broker: int) -> None:
-        """Give the broker a new disk."""
+        """Give the broker a new disk. On 3.9.1 only one that has the old disk's id ever leads."""
         root = self._cluster.log_dir(broker)
+        old = (root / "meta.properties").read_text()
         shutil.rmtree(root)
         new = self._home / "empty" / root.relative_to(self._cluster.directory)
         self._copy(new, root)
-        meta = root / "meta.properties"
-        lines = meta.read_text().splitlines()
-        other = [f"directory.id={new_uuid()}" if "directory.id" in each else each for each in lines]
-        meta.write_text("\n".join(other) + "\n")
+        if self._cluster.spec.version != OLDEST:
+            old = re.sub(r"(?m)^directory\.id=.*$", f"directory.id={new_uuid()}", old)
+        (root / "meta.properties").write_text(old)
 
     def _elect(self, partitions: Sequence[Partition], gone: Sequence[int]) -> None:
         """Elect as the command line says that start-order prints."""

@@ -96,6 +96,11 @@ class NoBrokerReachable(Exception):
     def is_authentication(self) -> bool:
         return any(failure.is_authentication for failure in self.failures)
 
+    @property
+    def nobody_listens(self) -> bool:
+        """Return True where each address refused: its host is up, and no process listens there."""
+        return all(failure.kind is FailureKind.CLOSED_PORT for failure in self.failures)
+
 
 class NoControllerReachable(NoBrokerReachable):
     """The active controller answered through none of the brokers."""
