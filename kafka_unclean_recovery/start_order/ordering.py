@@ -103,20 +103,22 @@ def play(
     """
     state, up = part.alike, list(part.alike.online_replicas)
     options: list[Played] = []
-    for index, group in enumerate(groups):
+    # After so many groups its replicas are as they are now.
+    since = 0
+    for number, group in enumerate(groups, start=1):
         if not set(group) & set(state.replicas):
             continue
         if elections:
-            options += _elected(part, up, index, scales)
+            options += _elected(part, up, since, scales)
         found = after(part, state, group, clean)
         if found.leaders:
             # Which of them leads is a matter of milliseconds, so the dearest counts.
             price, leader = max((scales.price(part, leader), leader) for leader in found.leaders)
-            options.append(Played(price, elected=False, at=index + 1, leader=leader))
+            options.append(Played(price, elected=False, at=number, leader=leader))
             break
-        state, up = found.state, list(found.state.online_replicas)
+        state, up, since = found.state, list(found.state.online_replicas), number
     else:
-        options += _elected(part, up, len(groups), scales)
+        options += _elected(part, up, since, scales)
     return min(options, key=_preference, default=Played(NOTHING, False, None, None))
 
 

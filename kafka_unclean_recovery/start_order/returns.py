@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import permutations
+from itertools import permutations, product
 
 from kafka_unclean_recovery.model import PartitionState
 from kafka_unclean_recovery.planning.self_election import returned
@@ -70,9 +70,9 @@ def _orders(
 
 
 def _ways(order: tuple[tuple[int, bool | None], ...]) -> Iterator[list[tuple[int, bool]]]:
-    """Yield the order with what is known of each stop, and both ways for those that are unknown."""
-    for guess in (False, True) if any(clean is None for _, clean in order) else (False,):
-        yield [(broker, guess if clean is None else clean) for broker, clean in order]
+    """Yield the order with what is known of each stop, and both ways for each that is unknown."""
+    for way in product(*((False, True) if clean is None else (clean,) for _, clean in order)):
+        yield [(broker, clean) for (broker, _), clean in zip(order, way, strict=True)]
 
 
 def _one_by_one(

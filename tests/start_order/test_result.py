@@ -141,6 +141,43 @@ def test_nothing_is_called_safe_while_something_is_not_known() -> None:
         )
 
 
+def _pair(number: int, ends: Mapping[int, int], last: int) -> PartitionInfo:
+    replicas = tuple(ends)
+    state = PartitionState(
+        *("orders", "t-1", number, -1, 3, replicas),
+        last_known_elr=(last,),
+        offline_replicas=replicas,
+    )
+    logs = tuple(_log(*each) for each in ends.items())
+    return PartitionInfo(TopicPartition("orders", number), state, logs)
+
+
+def test_a_partition_is_elected_as_soon_as_its_best_log_is_up() -> None:
+    rows = (
+        _pair(0, {2: 200, 3: 250}, last=2),
+        _pair(1, {1: 100, 2: 200}, last=1),
+        # Nothing of it is on broker 2.
+        _pair(2, {1: 100, 3: 250}, last=1),
+    )
+    found = start_order(from_disks(_info(*rows)))
+    assert _groups(found) == [[3], [2], [1]]
+    assert [tp.partition for tp in found.elected_after(1)] == [0, 2]
+    assert [tp.partition for tp in found.elected_after(2)] == [1]
+
+
+def test_of_stops_that_nobody_knows_each_may_have_been_clean() -> None:
+    row = _row(0, {1: 100, 2: 200, 3: 250}, last=3)
+    state = replace(row.state, elr=(1, 2), last_known_elr=(3,)) if row.state else None
+    logs = tuple(
+        replace(log, scanned=replace(log.scanned, stopped_clean=None))
+        for log in row.replica_logs
+        if log.scanned
+    )
+    found = start_order(from_disks(_info(replace(row, state=state, replica_logs=logs))))
+    assert {start.broker for start in found.starts if start.too_early} == {1, 2}
+    assert _groups(found)[0] == [3]
+
+
 def test_a_topic_with_unclean_elections_is_led_by_whoever_comes_first() -> None:
     info = _info(_row(0, {1: 100, 2: 200, 3: 250}, last=1))
     found = start_order(from_disks(replace(info, unclean_topics=("orders",))))
