@@ -313,6 +313,8 @@ GROUPS = (
         ),
         later={
             **{f"emulator/test_outage.py[{release}": _AS_THE_NEWEST for release in _OLDER},
+            "test_site.py::test_no_page_is_wider_than_the_screen_or_loads_anything_from_elsewhere"
+            "[390-*/**": "the hundred pages of findings are made by one template, of text alone",
             "test_runs.py::test_together_the_same_tests_are_collected_as_of_each_directory_alone": (
                 "forty collections take a minute; each run sees to it that each test is in a group"
             ),

@@ -47,7 +47,9 @@ def test_each_document_is_a_page(site: Path) -> None:
     assert documents <= {path.relative_to(site).with_suffix("") for path in site.rglob("*.html")}
 
 
-@pytest.mark.parametrize(("width", "pages"), [(TELEPHONE, "**/*.html"), (DESK, "*.html")])
+@pytest.mark.parametrize(
+    ("width", "pages"), [(TELEPHONE, "*.html"), (TELEPHONE, "*/**/*.html"), (DESK, "*.html")]
+)
 def test_no_page_is_wider_than_the_screen_or_loads_anything_from_elsewhere(
     site: Path, screen: Browser, width: int, pages: str
 ) -> None:

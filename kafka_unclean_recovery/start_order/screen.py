@@ -96,9 +96,10 @@ def _gone(gone: Gone) -> Iterator[str]:
     else:
         yield f"an empty disk under id {gone.broker} costs nothing"
     if gone.frees:
+        waits = "waits" if gone.frees == 1 else "wait"
         yield (
-            f"{count_text(gone.frees, 'partition')} wait for id {gone.broker}: an election leads"
-            " them, or that id registering with an empty disk does"
+            f"{count_text(gone.frees, 'partition')} {waits} for id {gone.broker}, until it"
+            " registers with an empty disk or an election gives them a leader"
         )
 
 

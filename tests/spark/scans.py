@@ -63,7 +63,9 @@ def in_one_process(
     places = [LocalLocation(root) if isinstance(root, Path) else root for root in roots]
     info = scan_log_directories(places, mode)
     partitions = tuple(map(_as_in_tables, info.partitions))
-    return replace(info, partitions=partitions, scanned_at=like.scanned_at)
+    # Tables do not hold configs: start-order asks for them, and reads no tables.
+    at, configs = like.scanned_at, None
+    return replace(info, partitions=partitions, scanned_at=at, unclean_topics=configs)
 
 
 def _as_in_tables(info: PartitionInfo) -> PartitionInfo:
