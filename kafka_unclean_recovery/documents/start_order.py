@@ -80,7 +80,8 @@ class StartOrderJson(Entry, frozen=True, kw_only=True):
     """In which order to start brokers that are down, and when to elect in between. Unknown is null,
     never 0.
 
-    loses: Some order loses records that this one keeps, or an empty disk would.
+    loses: Some order loses records that this one keeps, or an empty disk would; or how much is not
+        known.
     costs: How many records this order loses beyond what the best leaders would cost; null is
         unknown.
     worst: How many records the worst order loses beyond that, with no election in between; null

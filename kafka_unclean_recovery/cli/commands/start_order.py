@@ -45,8 +45,8 @@ class Options:
     The command only reads. Before any broker runs: the controllers must run again and have fenced
     the brokers; give the scans of all disks, and one of a controller's. Later, with
     --bootstrap-server, it asks the brokers that run, and needs the scans of those that are down.
-    The exit code is 0 when any order is safe, 1 when some order loses records, and 4 when that is
-    not known.
+    The exit code is 0 when any order is safe, 1 when some order loses records, or a broker may lead
+    too early at a cost that is not known, and 4 when something else is not known.
     """
 
     bootstrap_server: Annotated[
