@@ -10,7 +10,12 @@ from kafka_unclean_recovery.planning.merged_scans import add_disks
 from kafka_unclean_recovery.planning.started_replica import as_started
 from kafka_unclean_recovery.recovery.observe import Observation, Observer
 from kafka_unclean_recovery.recovery.views import Wanted
-from kafka_unclean_recovery.start_order.situation import Part, Situation
+from kafka_unclean_recovery.start_order.situation import (
+    Part,
+    Situation,
+    clean_stops,
+    who_starts,
+)
 from kafka_unclean_recovery.survey.reading import Reader
 from kafka_unclean_recovery.survey.unclean_elections import UncleanElections, unclean_elections
 
@@ -36,15 +41,13 @@ async def look(
     parts = tuple(
         _part(state, logs.get(tp, ()), gone, unclean) for tp, state in sorted(states.items())
     )
-    down = {broker for part in parts for broker in part.state.offline_replicas} - set(gone)
+    down = {broker for part in parts for broker in part.state.offline_replicas}
     return Situation(
         seen.cluster.cluster_id,
         parts,
-        tuple(sorted(down - set(later))),
-        tuple(sorted(down & set(later))),
-        tuple(sorted(gone)),
-        _clean(logs.values()),
-        tuple(_unknown(seen, unclean, disks)),
+        *who_starts(down, gone, later),
+        clean=clean_stops(log for of_one in logs.values() for log in of_one),
+        unknown=tuple(_unknown(seen, unclean, disks)),
     )
 
 
@@ -60,15 +63,6 @@ def _part(
         if log.broker not in gone and (log.live or log.scanned is not None)
     }
     return Part(state, known, unclean.enabled.get(state.topic, False))
-
-
-def _clean(rows: Collection[Collection[ReplicaLog]]) -> dict[int, bool | None]:
-    return {
-        log.broker: log.scanned.stopped_clean
-        for logs in rows
-        for log in logs
-        if log.scanned is not None
-    }
 
 
 def _unknown(

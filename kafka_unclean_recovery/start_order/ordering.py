@@ -15,6 +15,7 @@ from functools import reduce
 from itertools import permutations
 from typing import NamedTuple
 
+from kafka_unclean_recovery.model import PartitionState
 from kafka_unclean_recovery.start_order.returns import after
 from kafka_unclean_recovery.start_order.situation import Part, Situation
 from kafka_unclean_recovery.start_order.weighing import NOTHING, Price, Scales
@@ -162,12 +163,10 @@ def _harmless(
 ) -> set[int]:
     """Return the brokers that may start now, all at once, and cost nothing."""
     now = set(left)
+    left_by = [(part, _left(part, groups, situation)) for part in parts]
     while now:
         bad: set[int] = set()
-        for part in parts:
-            state = part.alike
-            for group in groups:
-                state = after(part, state, group, situation.clean).state
+        for part, state in left_by:
             leaders = after(part, state, now, situation.clean).leaders
             bad |= {leader for leader in leaders if scales.price(part, leader) > NOTHING}
         if not bad & now:
@@ -175,6 +174,14 @@ def _harmless(
             return set() if bad else now
         now -= bad
     return now
+
+
+def _left(part: Part, groups: Groups, situation: Situation) -> PartitionState:
+    """Return what these groups leave of a partition without a leader."""
+    state = part.alike
+    for group in groups:
+        state = after(part, state, group, situation.clean).state
+    return state
 
 
 def _cheapest(groups: Groups, left: set[int], situation: Situation, scales: Scales) -> int:

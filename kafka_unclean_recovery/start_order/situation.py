@@ -3,7 +3,7 @@ their brokers will have them; no I/O."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from kafka_unclean_recovery.model import PartitionInfo, PartitionState, ReplicaInfo, ReplicaLog
@@ -11,7 +11,7 @@ from kafka_unclean_recovery.planning.merged_scans import NOT_IN_NEWEST
 from kafka_unclean_recovery.planning.started_replica import as_started
 from kafka_unclean_recovery.wording import count_text
 
-NO_METADATA = (
+_NO_METADATA = (
     "no metadata log was read, so nobody knows who may lead: scan the log directory of a controller"
     " that runs (scan-log-dirs), and give it as --replica-info-file"
 )
@@ -28,9 +28,11 @@ _NO_CONFIGS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Part:
-    """One partition that has no leader. state: its offline replicas are those of brokers that are
+    """One partition that has no leader. As a key it is itself alone: comparing logs takes long.
+
+    state: its offline replicas are those of brokers that are
     down. logs: by broker, as they are once it has started; live is True for each. unclean:
     unclean.leader.election.enable of its topic. alike: the state without the partition's own names,
     so that partitions in the same state are worked out once."""
@@ -72,23 +74,37 @@ def from_disks(
     """Return the situation as disks tell it, with no broker alive. gone: brokers whose disks are
     lost, so that what was read of them once counts for nothing."""
     states = [part.state for part in info.partitions if part.state is not None]
-    down = {broker for state in states for broker in state.replicas} - set(gone)
+    down = {broker for state in states for broker in state.replicas}
     unclean = set(info.unclean_topics or ())
     parts = tuple(
         _part(row, row.state, set(gone), unclean)
         for row in info.partitions
         if row.state is not None and row.state.offline
     )
-    unknown = (*info.problems, *_unknown(info, down))
     return Situation(
         info.cluster_id,
         parts,
-        tuple(sorted(down - set(later))),
-        tuple(sorted(down & set(later))),
+        *who_starts(down, gone, later),
+        clean=clean_stops(log for row in info.partitions for log in row.replica_logs),
+        unknown=(*info.problems, *_unknown(info, down - set(gone))),
+        rests_on=f"the metadata log up to offset {info.metadata_end_offset}"
+        f" (epoch {info.metadata_epoch})",
+    )
+
+
+_Ids = tuple[int, ...]
+
+
+def who_starts(
+    down: Collection[int], gone: Collection[int], later: Collection[int]
+) -> tuple[_Ids, _Ids, _Ids]:
+    """Return (startable, later, gone) of a situation. down: the brokers with a replica of some
+    partition that do not run."""
+    there = set(down) - set(gone)
+    return (
+        tuple(sorted(there - set(later))),
+        tuple(sorted(there & set(later))),
         tuple(sorted(gone)),
-        _clean(info.partitions),
-        unknown,
-        f"the metadata log up to offset {info.metadata_end_offset} (epoch {info.metadata_epoch})",
     )
 
 
@@ -101,20 +117,15 @@ def _part(row: PartitionInfo, state: PartitionState, gone: set[int], unclean: se
     return Part(replace(state, offline_replicas=state.replicas), logs, state.topic in unclean)
 
 
-def _clean(rows: Collection[PartitionInfo]) -> dict[int, bool | None]:
+def clean_stops(logs: Iterable[ReplicaLog]) -> dict[int, bool | None]:
     """Return by broker whether its stop counts as clean, which each of its scanned logs tells."""
-    return {
-        log.broker: log.scanned.stopped_clean
-        for row in rows
-        for log in row.replica_logs
-        if log.scanned is not None
-    }
+    return {log.broker: log.scanned.stopped_clean for log in logs if log.scanned is not None}
 
 
 def _unknown(info: ReplicaInfo, down: Collection[int]) -> Iterator[str]:
     """Yield what is not known, a sentence each."""
     if info.metadata_end_offset is None:
-        yield NO_METADATA
+        yield _NO_METADATA
         return
     if info.unclean_topics is None:
         yield _NO_CONFIGS

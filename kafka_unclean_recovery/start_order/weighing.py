@@ -35,7 +35,7 @@ class Scales:
 
     def price(self, part: Part, leader: int) -> Price:
         """Return what the leader costs, with the log of its disk."""
-        return self._price(_Same(part), leader)
+        return self._price(part, leader)
 
     def best(self, part: Part, among: Iterable[int]) -> int | None:
         """Return the broker that costs least as the leader, the first in assignment order of
@@ -44,33 +44,17 @@ class Scales:
         mine = [replica for replica in part.state.replicas if replica in of_it]
         return min(mine, key=lambda broker: self.price(part, broker), default=None)
 
-    def _weigh(self, same: _Same, leader: int) -> Price:
-        part = same.part
+    def _weigh(self, part: Part, leader: int) -> Price:
         cuts = cuts_of(part, leader)
         if cuts is None or _untold(part, cuts):
             return Price(unknown=1)
-        return Price(records=max(0, cuts.records - self._least(same)))
+        return Price(records=max(0, cuts.records - self._least(part)))
 
-    def _weigh_all(self, same: _Same) -> int:
+    def _weigh_all(self, part: Part) -> int:
         """Return how many records are lost at the least, whoever leads."""
-        every = [cuts_of(same.part, broker) for broker in same.part.logs]
-        told = [c.records for c in every if c is not None and not _untold(same.part, c)]
+        every = [cuts_of(part, broker) for broker in part.logs]
+        told = [c.records for c in every if c is not None and not _untold(part, c)]
         return min(told, default=0)
-
-
-class _Same:
-    """A partition as a key, by identity: comparing all its logs would cost more than weighing."""
-
-    __slots__ = ("part",)
-
-    def __init__(self, part: Part) -> None:
-        self.part = part
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Same) and self.part is other.part
-
-    def __hash__(self) -> int:
-        return id(self.part)
 
 
 def cuts_of(part: Part, leader: int) -> Cuts | None:
