@@ -14,10 +14,11 @@ SIMULATION_RUNS ?= 20000
 SIMULATION_SEED ?= 1
 MUTANTS ?= 300
 DIST ?= dist
-# Two workers begin with what runs on Kafka, which waits for JVMs half of the time, and two with the
-# rest, of which much waits for deadlines (tests/units.py). PYTEST_ARGS comes last: `-n 0` runs the
-# tests in pytest's own process, as --pdb wants it.
-WORKERS ?= 4
+# On two cores: two workers begin with what runs on Kafka, which waits for JVMs half of the time, and
+# three with the rest, of which much waits for deadlines (tests/units.py). With four a fifth of both
+# cores was idle. PYTEST_ARGS comes last: `-n 0` runs the tests in pytest's own process, as --pdb
+# wants it.
+WORKERS ?= 5
 PARALLEL := -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 # Without byte code each start of a command takes 0.30 s instead of 0.16, and tests start a thousand.

@@ -21,7 +21,7 @@ HOSTILE = 2
 """A broker that holds no replica of what is offline."""
 
 COMMANDS: dict[str, tuple[str, ...]] = {
-    "look": ("--all-offline-partitions", "--show-replica-info", "--recovery-duration-ms", "1000"),
+    "look": ("--all-offline-partitions", "--show-replica-info", "--recovery-duration-ms", "400"),
     "json": (
         # Only a broker that lies may not be waited for.
         *("--all-offline-partitions", "--show-replica-info", "--recovery-duration-ms", "30000"),

@@ -82,8 +82,11 @@ def try_one_broker(table: Table, found: Outage, texts: tuple[str, ...]) -> None:
         said = found.run("json")
         what = f"{trial.at.name}: {trial.what}"
         table.note("one broker", "json", what, said)
-        if said.code > 1 or replica_logs(said) != before:
-            table.wrong.append(f"{what} of one broker changed what is said of the others")
+        if said.code > 1 or (now := replica_logs(said)) != before:
+            differs = said.stderr[-300:] if said.code > 1 else f"{before} became {now}"
+            table.wrong.append(
+                f"{what} of one broker changed what is said of the others: {differs}"
+            )
 
 
 def try_documents(table: Table, directory: Path, texts: tuple[str, ...]) -> None:
