@@ -125,12 +125,13 @@ _kafka_unclean_recovery_aftercare() {
         --path-to-json-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --log-dirs) _kafka_unclean_recovery__reply < <(compgen -d -- "$cur"); return ;;
         --replica-info-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
+        --gone) COMPREPLY=(); return ;;
         --watch-duration-ms) COMPREPLY=(); return ;;
         --format) _kafka_unclean_recovery__reply < <(compgen -W "table json" -- "$cur"); return ;;
         --metrics-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
     esac
-    _kafka_unclean_recovery__reply < <(compgen -W "--bootstrap-server --command-config --journal --topics --path-to-json-file --log-dirs --replica-info-file --end-transactions --reset-share-groups --watch --watch-duration-ms --format --metrics-file --log-format --help" -- "$cur")
+    _kafka_unclean_recovery__reply < <(compgen -W "--bootstrap-server --command-config --journal --topics --path-to-json-file --log-dirs --replica-info-file --gone --end-transactions --reset-share-groups --watch --watch-duration-ms --format --metrics-file --log-format --help" -- "$cur")
 }
 _kafka_unclean_recovery_before_start() {
     local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"
@@ -172,10 +173,11 @@ _kafka_unclean_recovery_report() {
     case "$prev" in
         --format) _kafka_unclean_recovery__reply < <(compgen -W "markdown html json" -- "$cur"); return ;;
         --output) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
+        --gone) COMPREPLY=(); return ;;
         --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
     esac
     if [[ "$cur" != -* ]]; then _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return; fi
-    _kafka_unclean_recovery__reply < <(compgen -W "--markdown --html --json --format --output --log-format --help" -- "$cur")
+    _kafka_unclean_recovery__reply < <(compgen -W "--markdown --html --json --format --output --gone --log-format --help" -- "$cur")
 }
 _kafka_unclean_recovery_salvage_replay() {
     local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"
@@ -432,6 +434,7 @@ _kafka_unclean_recovery() {
         --recovery-duration-ms) COMPREPLY=(); return ;;
         --recovery-election-attempts) COMPREPLY=(); return ;;
         --wait-for-brokers) _kafka_unclean_recovery__ask "$1" offline-brokers; return ;;
+        --gone) COMPREPLY=(); return ;;
         --format) _kafka_unclean_recovery__reply < <(compgen -W "table json ladder" -- "$cur"); return ;;
         --accept-loss) _kafka_unclean_recovery__ask "$1" topics; return ;;
         --give-up-log) COMPREPLY=(); return ;;
@@ -455,6 +458,6 @@ _kafka_unclean_recovery() {
         --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
     esac
     local commands=""; ((COMP_CWORD > 1)) || commands="scan-log-dirs plan doctor ok-to-stop watch explain approve aftercare before-start start-order report salvage spark quorum emulator"
-    _kafka_unclean_recovery__reply < <(compgen -W "$commands --bootstrap-server --command-config --all-offline-partitions --path-to-json-file --show-replica-info --manual-recovery-output-file --automated-recovery --recovery-duration-ms --recovery-election-attempts --wait-for-brokers --format --yes --accept-loss --give-up-log --end-reassignment --canary --wave-size --plan --require-approval --journal --ignore-journal --salvage-dir --allow-loss --resume --keep-order --plan-output-file --replica-info-file --log-dirs --transport --election-method --replica-log-info-dialect --metrics-file --log-format --version --help" -- "$cur")
+    _kafka_unclean_recovery__reply < <(compgen -W "$commands --bootstrap-server --command-config --all-offline-partitions --path-to-json-file --show-replica-info --manual-recovery-output-file --automated-recovery --recovery-duration-ms --recovery-election-attempts --wait-for-brokers --gone --format --yes --accept-loss --give-up-log --end-reassignment --canary --wave-size --plan --require-approval --journal --ignore-journal --salvage-dir --allow-loss --resume --keep-order --plan-output-file --replica-info-file --log-dirs --transport --election-method --replica-log-info-dialect --metrics-file --log-format --version --help" -- "$cur")
 }
 complete -o filenames -F _kafka_unclean_recovery kafka-unclean-recovery

@@ -108,6 +108,7 @@ _arguments \
     '--path-to-json-file=[Only the partitions in this JSON file  {"partitions"  ({"topic"  "foo", "partitions"  (0, 3)})}]:file:_files' \
     '*--log-dirs=[Log directory of a dead broker, which is read now]:directory:_files -/' \
     '*--replica-info-file=[File that scan-log-dirs --output wrote, on this machine or another]:file:_files' \
+    '--gone=[Ids of brokers whose disks are lost for good, such as 1,2; by default none]:value: ' \
     '--end-transactions[End the hanging transactions whose outcome their coordinators know for certain]' \
     '--reset-share-groups[Set the share groups that had read beyond the new log ends back to where the logs part]' \
     '--watch[Look again every second until nothing is left three times in a row]' \
@@ -155,6 +156,7 @@ _arguments \
     '--json[Same as --format json]' \
     '--format=[Format of the report; by default markdown]:value:(markdown html json)' \
     '--output=[Write the report to this new file; by default to stdout]:file:_files' \
+    '--gone=[Ids of brokers whose disks are lost for good, such as 1,2; by default none]:value: ' \
     '--log-format=[Format of messages on stderr  text, or a JSON object for each message]:value:(text json)' \
     '--help[Show this message and exit]' \
     '*:file:_files'
@@ -371,6 +373,7 @@ _arguments \
     '(1)--recovery-duration-ms=[How long brokers may take to say how far their replicas go, in milliseconds; a broker that does not answer in time is not considered]:value: ' \
     '(1)--recovery-election-attempts=[How many times elections that failed for a temporary reason are tried again]:value: ' \
     '(1)--wait-for-brokers=[Wait for brokers that are down, such as 1,2, or for all, at most for --recovery-duration-ms; by default the command does not wait]:offline-brokers:{_kafka_unclean_recovery__ask offline-brokers}' \
+    '(1)--gone=[Ids of brokers whose disks are lost for good, such as 1,2; by default none]:value: ' \
     '(1)--format=[Format of the result on stdout]:value:(table json ladder)' \
     '(1)--yes[Elect without asking for consent]' \
     '(1)*--accept-loss=[Elect a partition of the topic only if its certain loss is known and at most MAX_RECORDS; a topic without a number accepts any loss]:topics:{_kafka_unclean_recovery__ask topics}' \

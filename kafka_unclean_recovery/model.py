@@ -349,6 +349,7 @@ class PartitionPlan:
     written: candidates by rank, then the other live replicas, then the dead in assignment order.
     `waiting` has each dead broker, in assignment order. `move`: the other replicas that it gets
     first, to which a person has consented by a flag of its own; None where it keeps its own.
+    `gone`: brokers whose disks are lost for good, as a person said, and which `waiting` leaves out.
     """
 
     state: PartitionState
@@ -360,6 +361,7 @@ class PartitionPlan:
     refusal: str | None = None
     waiting: tuple[Waiting, ...] = ()
     move: Move | None = None
+    gone: frozenset[int] = frozenset()
 
 
 class OutcomeKind(StrEnum):

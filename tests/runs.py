@@ -193,7 +193,7 @@ GROUPS = (
     ),
     Group(
         "aftercare",
-        ("aftercare/*", "real/test_aftercare*.py"),
+        ("aftercare/*", "real/test_aftercare*.py", "real/test_gone_disks.py"),
         older=("real/test_aftercare.py::test_what_the_election_left_is_found",),
     ),
     Group(

@@ -131,6 +131,8 @@ ON_THEIR_OWN = {
     "messages/*": "an API",
     "metadata_quorum/stuck": "a rule: voters that are not as the quorum knows them",
     "planning/last_look": "a rule: docs/architecture.md",
+    "planning/lost_disks": "a rule: what nobody has any more",
+    "recovery/writable": "a question of its own, and recovery/recover is long",
     "survey/answering": "a question to brokers",
 }
 

@@ -56,7 +56,7 @@ def _partition(row: PartitionCare) -> Sequence[str]:
         str(state.partition),
         _leader(row),
         ids_text(state.isr),
-        ids_text(row.out_of_sync),
+        ids_text(row.awaited),
         number_text(row.log_end_offset),
         str(len(row.hanging)) if seen or row.hanging else "unknown",
         str(len(row.groups)) if seen else "unknown",
@@ -140,11 +140,15 @@ def summary(found: Aftercare) -> str:
     rows = found.partitions
     hanging = list(found.hanging())
     unsure = sum(each.verdict.ending is Ending.UNKNOWN for each in hanging)
-    behind = sum(bool(row.out_of_sync) for row in rows)
+    behind = sum(bool(row.awaited) for row in rows)
+    gone = sum(bool(row.gone) for row in rows)
+    refused = sum(row.refuses_acks_all for row in rows)
     return (
         f"{count_text(len(rows), 'partition')}:"
         f" {sum(row.leaderless for row in rows)} without a leader,"
         f" {behind} with replicas out of the ISR,"
+        f"{f' {gone} with replicas on disks that are gone,' if gone else ''}"
+        f"{f' {refused} that refuse acks=all,' if refused else ''}"
         f" {count_text(len(hanging), 'hanging transaction')} ({unsure} of unknown ending),"
         f" {count_text(sum(1 for _ in found.groups()), 'group')} beyond the end;"
         f" it is {'over' if found.over else 'not over'}"

@@ -103,7 +103,7 @@ async def _with(
         for disk in disks
         if disk.broker in unseen
     ]
-    back = returning(state, logs, trusted, unseen)
+    back = returning(state, logs, trusted, unseen, row.gone)
     before = part.replica_logs if part is not None else ()
     empty = [] if leader is None else list(led_empty(state, leader, before))
     found = replace(row, returning=back, problems=(*row.problems, *untold, *empty))

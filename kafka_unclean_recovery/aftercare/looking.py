@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from kafka_unclean_recovery.aftercare.gone_disks import gone_disks
 from kafka_unclean_recovery.aftercare.leader_answers import (
     LeaderAnswers,
     ask_again,
@@ -24,6 +25,7 @@ from kafka_unclean_recovery.aftercare.partitions_now import Scope, see
 from kafka_unclean_recovery.aftercare.result import Aftercare, PartitionCare
 from kafka_unclean_recovery.aftercare.share_groups import share_commits
 from kafka_unclean_recovery.aftercare.transactions import Unclean, hanging
+from kafka_unclean_recovery.aftercare.writable import MinIsrs, ask_min_isrs
 from kafka_unclean_recovery.cluster.nodes import Nodes
 from kafka_unclean_recovery.cluster.requests.describe import (
     RequestFailed,
@@ -85,15 +87,33 @@ async def look(nodes: Nodes, reader: Reader, asked: Scope, timeout: float) -> Af
     await ask_again(nodes, brokers, states, leaders, timeout)
     await ask_epochs(nodes, brokers, states, commits, leaders, timeout)
     of = _by_partition(commits)
+    least = await ask_min_isrs(nodes, brokers, states, timeout)
     unclean = _unclean(seen.topics, asked.elected)
+    described = [state for topic in seen.topics for state in topic.partitions]
+    disks = gone_disks(asked.gone, described, brokers, seen.unseen)
+    gone = {each.broker for each in disks if each.lives is None}
     rows = (
-        replace(
-            _row(s, leaders, told, of.get(s.topic_partition, ()), unclean, asked.given_up),
-            led_unseen=s.topic_partition in seen.led_unseen,
+        _with_min_isr(
+            replace(
+                _row(s, leaders, told, of.get(s.topic_partition, ()), unclean, asked.given_up),
+                led_unseen=s.topic_partition in seen.led_unseen,
+                gone=tuple(sorted(gone.intersection(s.replicas))),
+            ),
+            least,
         )
         for s in every
     )
-    return Aftercare(seen.cluster.cluster_id, tuple(rows), tuple(unknown), seen.unseen)
+    return Aftercare(seen.cluster.cluster_id, tuple(rows), tuple(unknown), seen.unseen, disks)
+
+
+def _with_min_isr(row: PartitionCare, least: MinIsrs) -> PartitionCare:
+    """Return the row with its min.insync.replicas. That this is not known is a problem where
+    nothing else keeps the partition from being over: replicas that are gone don't come back."""
+    tp = row.topic_partition
+    if tp in least.untold and not row.awaited:
+        why = f"whether it takes acks=all is unknown: {least.untold[tp]}"
+        return replace(row, problems=(*row.problems, why))
+    return replace(row, min_isr=least.known.get(tp))
 
 
 def _unclean(topics: Sequence[Topic], elected: frozenset[TopicPartition]) -> Unclean:

@@ -49,7 +49,8 @@ class Scope:
     that `includes` lets in. elected: partitions that an unclean election is known to have elected.
     may_lack: tells which partitions may lack records, so that their producers are told of.
     given_up: the groups that a journal says had read more than the elected log held. topic_ids: of
-    the topics that a journal's elections were for, as far as it tells."""
+    the topics that a journal's elections were for, as far as it tells. gone: brokers whose disks
+    are lost for good, as the operator says."""
 
     includes: Callable[[TopicPartition], bool]
     named: frozenset[TopicPartition] | None = None
@@ -57,6 +58,7 @@ class Scope:
     may_lack: Callable[[TopicPartition], bool] = lambda _: False
     given_up: Mapping[TopicPartition, Sequence[GroupBeyond]] = field(default_factory=dict)
     topic_ids: Mapping[TopicPartition, str] = field(default_factory=dict)
+    gone: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

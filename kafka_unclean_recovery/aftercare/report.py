@@ -5,10 +5,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from kafka_unclean_recovery.aftercare.gone_disks import GoneDisks
 from kafka_unclean_recovery.aftercare.result import Aftercare, PartitionCare
+from kafka_unclean_recovery.aftercare.returning import Returning
 from kafka_unclean_recovery.aftercare.transactions import Hanging
 from kafka_unclean_recovery.documents.aftercare import (
     AftercareJson,
+    GoneDisksJson,
     GroupJson,
     PartitionCareJson,
     ProducerJson,
@@ -16,6 +19,8 @@ from kafka_unclean_recovery.documents.aftercare import (
     TransactionJson,
 )
 from kafka_unclean_recovery.documents.reading.codec import to_json, to_model
+from kafka_unclean_recovery.documents.shared import TopicPartitionJson
+from kafka_unclean_recovery.documents.values import ABSENT
 from kafka_unclean_recovery.documents.writing import Json, document_by_line
 from kafka_unclean_recovery.files.journal import Journal
 from kafka_unclean_recovery.model import GroupBeyond
@@ -26,7 +31,11 @@ def render_json(found: Aftercare) -> str:
     rows = tuple(map(care_entry, found.partitions))
     return document_by_line(
         AftercareJson(
-            cluster_id=found.cluster_id, over=found.over, unknown=found.unknown, partitions=rows
+            cluster_id=found.cluster_id,
+            over=found.over,
+            unknown=found.unknown,
+            gone=tuple(map(_gone, found.gone)) or ABSENT,
+            partitions=rows,
         )
     )
 
@@ -48,10 +57,34 @@ def care_entry(row: PartitionCare) -> PartitionCareJson:
         log_end_offset=row.log_end_offset,
         transactions=tuple(map(_transaction, row.transactions)),
         groups=tuple(map(_group, row.groups)),
-        returning=tuple(to_model(each, ReturningJson) for each in row.returning),
+        returning=tuple(map(_returning, row.returning)),
         producers=None if producers is None else to_model(producers, tuple[ProducerJson, ...]),
         reassigning=state.reassigning,
+        gone=row.gone or ABSENT,
+        min_isr=ABSENT if row.min_isr is None else row.min_isr,
+        refuses_acks_all=ABSENT if row.min_isr is None else row.refuses_acks_all,
         problems=row.problems,
+    )
+
+
+def _returning(found: Returning) -> ReturningJson:
+    return ReturningJson(
+        broker=found.broker,
+        back=found.back,
+        records=found.records,
+        offset=found.offset,
+        directory=found.directory,
+        why=found.why,
+        gone=found.gone or ABSENT,
+    )
+
+
+def _gone(found: GoneDisks) -> GoneDisksJson:
+    return GoneDisksJson(
+        broker=found.broker,
+        partitions=found.partitions,
+        leaderless=tuple(TopicPartitionJson(*tp) for tp in found.leaderless),
+        lives=found.lives,
     )
 
 
@@ -92,8 +125,14 @@ def note_aftercare(journal: Journal, found: Aftercare) -> None:
         over=found.over,
         unknown=list(found.unknown),
         looked_at=len(found.partitions),
+        **_gone_brokers(found),
         partitions=[_left(row) for row in found.partitions if not row.over],
     )
+
+
+def _gone_brokers(found: Aftercare) -> Json:
+    gone = [each.broker for each in found.gone if each.lives is None]
+    return {"gone": gone} if gone else {}
 
 
 def _left(row: PartitionCare) -> Json:

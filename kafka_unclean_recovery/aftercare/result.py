@@ -6,12 +6,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+from kafka_unclean_recovery.aftercare.gone_disks import GoneDisks
 from kafka_unclean_recovery.aftercare.returning import Returning
 from kafka_unclean_recovery.aftercare.transactions import Ending, Hanging
 from kafka_unclean_recovery.cluster.requests.transactions import ProducerState
 from kafka_unclean_recovery.model import GroupBeyond, PartitionState, TopicPartition
 from kafka_unclean_recovery.report.prometheus import Metric, gauge
-from kafka_unclean_recovery.wording import count_text
+from kafka_unclean_recovery.wording import count_text, ids_text
 
 _PREFIX = "kafka_unclean_recovery_aftercare"
 
@@ -25,7 +26,9 @@ class PartitionCare:
     could not be seen; what they hide is unknown. returning: replicas whose disks hold more than the
     leader, may do so, or did. producers: the producers that the leader knows, where records may be
     gone; None is unknown. led_unseen: it looks as if nobody led it, and a broker does that is not
-    listed.
+    listed. gone: replicas whose brokers have lost their disks for good, and which nobody waits for.
+    min_isr: min.insync.replicas as its leader has it, asked where replicas are out of the ISR; None
+    where it was not asked or not told.
     """
 
     state: PartitionState
@@ -36,6 +39,8 @@ class PartitionCare:
     returning: tuple[Returning, ...] = ()
     producers: tuple[ProducerState, ...] | None = ()
     led_unseen: bool = False
+    gone: tuple[int, ...] = ()
+    min_isr: int | None = None
 
     @property
     def topic_partition(self) -> TopicPartition:
@@ -51,6 +56,17 @@ class PartitionCare:
         return tuple(sorted(set(self.state.replicas) - set(self.state.isr)))
 
     @property
+    def awaited(self) -> tuple[int, ...]:
+        """Return the replicas that are not back in the ISR, and are not gone, ascending."""
+        return tuple(sorted(set(self.out_of_sync) - set(self.gone)))
+
+    @property
+    def refuses_acks_all(self) -> bool:
+        """Return True where it has a leader, and too few replicas in the ISR for acks=all."""
+        state, least = self.state, self.min_isr
+        return not state.offline and least is not None and len(state.isr) < least
+
+    @property
     def hanging(self) -> tuple[Hanging, ...]:
         """Return the transactions that no coordinator is known to end. Without a leader a
         transaction is there once for each replica that has it."""
@@ -59,20 +75,21 @@ class PartitionCare:
     @property
     def over(self) -> bool:
         state = self.state
-        left = state.offline or state.reassigning or self.out_of_sync or self.hanging or self.groups
-        return not left and not self.problems
+        left = state.offline or state.reassigning or self.awaited or self.hanging or self.groups
+        return not left and not self.refuses_acks_all and not self.problems
 
 
 @dataclass(frozen=True, slots=True)
 class Aftercare:
     """The result of one look. partitions: by topic and partition. unknown: sentences on what could
     not be seen of the cluster as a whole. unseen: what shows that brokers live that are not listed,
-    by broker."""
+    by broker. gone: the brokers that the operator says are gone."""
 
     cluster_id: str
     partitions: tuple[PartitionCare, ...]
     unknown: tuple[str, ...]
     unseen: Mapping[int, str] = field(default_factory=dict)
+    gone: tuple[GoneDisks, ...] = ()
 
     @property
     def over(self) -> bool:
@@ -133,6 +150,22 @@ def aftercare_metrics(found: Aftercare) -> list[Metric]:
         "unknown": ("Facts that could not be read, and may hide more.", unknown),
     }
     return [gauge(f"{_PREFIX}_{name}", *figure) for name, figure in figures.items()]
+
+
+def refused_advice(rows: Iterable[PartitionCare]) -> Iterator[str]:
+    """Yield what ends it that leaders refuse acks=all."""
+    refused = [row for row in rows if row.refuses_acks_all]
+    if not refused:
+        return
+    first, more = refused[0], len(refused) > 1
+    on_gone = any(row.gone for row in refused)
+    how = ": reassign those on brokers that are gone, or start such a broker with empty disks"
+    yield (
+        f"{count_text(len(refused), 'partition')}, {'the first ' if more else ''}"
+        f"{first.topic_partition} (ISR {ids_text(first.state.isr)}, min.insync.replicas"
+        f" {first.min_isr}), {'refuse' if more else 'refuses'} what is written with acks=all until"
+        f" more replicas are in the ISR{how if on_gone else ''}"
+    )
 
 
 def producers_advice(rows: Iterable[PartitionCare]) -> Iterator[str]:

@@ -8,7 +8,7 @@ replica now has less than the scan, which shows the truncation.
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kafka_unclean_recovery.model import PartitionState, ReplicaLog
 from kafka_unclean_recovery.planning.reach import kept_under, records_beyond
@@ -22,7 +22,7 @@ class Returning:
 
     records: the number of records on its disk from `offset` on that its leader lacks or, once it is
     `back`, that it lacks itself; None where that is not known. directory: the directory of the
-    replica on its disk.
+    replica on its disk. gone: the disk is lost for good.
     """
 
     broker: int
@@ -31,10 +31,11 @@ class Returning:
     records: int | None = None
     offset: int | None = None
     directory: str | None = None
+    gone: bool = False
 
     @property
     def holds_more(self) -> bool:
-        return not self.back and bool(self.records)
+        return not self.back and not self.gone and bool(self.records)
 
 
 def returning(
@@ -42,12 +43,23 @@ def returning(
     logs: Mapping[int, ReplicaLog],
     disks: Mapping[int, ReplicaLog],
     unseen: Container[int] = (),
+    gone: Container[int] = (),
 ) -> tuple[Returning, ...]:
     """Return the returning replicas of a partition with a leader, in the order of its replicas.
     logs: what live replicas hold, the leader's among them. disks: what was scanned. Both are by
     broker, as far as they are known. unseen: brokers that live and can't be asked; they are left
-    out."""
-    return tuple(each for each in _returning(state, logs, disks) if each.broker not in unseen)
+    out. gone: brokers whose disks are lost for good, of which only what is known to be lost with
+    them is told."""
+    every = (each for each in _returning(state, logs, disks) if each.broker not in unseen)
+    told = (_with_its_disk(each) if each.broker in gone else each for each in every)
+    return tuple(each for each in told if each is not None)
+
+
+def _with_its_disk(found: Returning) -> Returning | None:
+    """Return what is lost with the disk of a replica; None where nothing is known to be."""
+    if not found.records:
+        return None
+    return replace(found, gone=True, why="its disk is lost for good, with what the leader lacks")
 
 
 def _returning(
@@ -113,6 +125,8 @@ def advice(every: Iterable[Returning]) -> Iterator[str]:
                 " leader, and deletes it when it starts: scan its disk (--log-dirs), or move the"
                 " partitions' directories aside, before it does"
             )
+        if lost := [found for found in its if found.gone]:
+            yield f"the lost disk of broker {broker} held {_what(lost)} that their leaders lack"
         if lost := [found for found in its if found.back]:
             yield (
                 f"broker {broker} is back, too late for {_what(lost)}: what was not salvaged is"

@@ -179,6 +179,13 @@ PlanFile = Annotated[
         metavar="NEWFILE", help="Write the plan, with all data that it rests on, to this new file."
     ),
 ]
+Gone = Annotated[
+    str | None,
+    typer.Option(
+        metavar="IDS",
+        help="Ids of brokers whose disks are lost for good, such as 1,2; by default none.",
+    ),
+]
 Topics = Annotated[
     str | None,
     typer.Option(

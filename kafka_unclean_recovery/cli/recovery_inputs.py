@@ -134,12 +134,12 @@ def _wanted(options: Options) -> Wanted:
         partitions = tuple(sorted(read_partitions(path)))
     waited_for, flag = options.wait_for_brokers, "--wait-for-brokers"
     wait_for_all = waited_for == "all"
+    wait_for = frozenset() if wait_for_all else broker_ids(waited_for, flag, " or the word all")
+    gone = broker_ids(options.gone, "--gone")
+    if hoped := sorted(wait_for & gone):
+        raise usage(f"broker {hoped[0]} is named in --gone and in {flag}; name it once")
     return Wanted(
-        partitions,
-        frozenset() if wait_for_all else broker_ids(waited_for, flag, " or the word all"),
-        wait_for_all,
-        options.automated_recovery,
-        ask_groups=True,
+        partitions, wait_for, wait_for_all, options.automated_recovery, ask_groups=True, gone=gone
     )
 
 
@@ -165,4 +165,5 @@ def next_command(options: Options) -> str:
     if options.path_to_json_file is not None:
         chosen = ["--path-to-json-file", str(options.path_to_json_file)]
     chosen += sources_of(options).flags()
+    chosen += [] if options.gone is None else ["--gone", options.gone]
     return shell_join([RECOVERY, *connection, *chosen, "--automated-recovery"])

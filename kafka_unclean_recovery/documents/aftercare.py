@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from msgspec import Meta
+from msgspec import Meta, UnsetType
 
+from kafka_unclean_recovery.documents.shared import TopicPartitionJson
 from kafka_unclean_recovery.documents.values import (
+    ABSENT,
     BrokerId,
     BrokerIds,
     Entry,
@@ -97,6 +99,7 @@ class ReturningJson(Entry, frozen=True):
     offset: Where these records begin.
     directory: Directory of the replica on its disk, to be moved aside before the broker starts.
     why: What shows that the replica holds more, as a sentence.
+    gone: True where the disk is lost for good (--gone), and these records with it; else absent.
     """
 
     broker: BrokerId
@@ -105,6 +108,7 @@ class ReturningJson(Entry, frozen=True):
     offset: Int64 | None
     directory: str | None
     why: str
+    gone: bool | UnsetType = ABSENT
 
 
 class PartitionCareJson(Entry, frozen=True, kw_only=True):
@@ -114,6 +118,8 @@ class PartitionCareJson(Entry, frozen=True, kw_only=True):
     leader: Broker id of the leader; null where nobody leads, or a broker that is not listed, as the
         problems tell then.
     out_of_sync: Replicas that are not back in the ISR.
+    gone: Replicas whose brokers have lost their disks for good (--gone), and which nobody waits
+        for; absent where there is none.
     offline_replicas: Replicas whose broker is fenced or dead, or whose log directory failed.
     log_end_offset: The leader's, exclusive.
     transactions: Transactions without their end in the leader's log; without a leader in the log of
@@ -123,6 +129,10 @@ class PartitionCareJson(Entry, frozen=True, kw_only=True):
     producers: Producers that the leader knows and whose records may be gone. Told of partitions
         that a flag names, unless the journal knows that nothing of them was lost. Null is unknown.
     reassigning: A reassignment is in progress, so that the replicas may not be the ones to stay.
+    min_isr: The partition's min.insync.replicas as the leader has it, at most the number of
+        replicas; absent where it was not asked, since all replicas are in the ISR, or not told.
+    refuses_acks_all: Whether what is written with acks=all is refused, since fewer replicas are in
+        the ISR than min.insync.replicas; absent as that is.
     problems: Why something could not be seen: what it hides is unknown.
     """
 
@@ -142,7 +152,26 @@ class PartitionCareJson(Entry, frozen=True, kw_only=True):
     returning: tuple[ReturningJson, ...] = ()
     producers: tuple[ProducerJson, ...] | None = ()
     reassigning: bool = False
+    gone: BrokerIds | UnsetType = ABSENT
+    min_isr: Int32 | UnsetType = ABSENT
+    refuses_acks_all: bool | UnsetType = ABSENT
     problems: tuple[str, ...]
+
+
+class GoneDisksJson(Entry, frozen=True):
+    """A broker in --gone, whose disks are lost for good.
+
+    partitions: How many partitions have a replica on it, of all that could be seen.
+    leaderless: Partitions with a replica on it that nobody else leads: empty disks under the
+        broker's id may lead them.
+    lives: Why the broker is not gone, and is waited for like any other; null where nothing shows
+        that.
+    """
+
+    broker: BrokerId
+    partitions: int
+    leaderless: tuple[TopicPartitionJson, ...]
+    lives: str | None
 
 
 @published("kafka-unclean-recovery aftercare --format json, format 1")
@@ -151,6 +180,7 @@ class AftercareJson(Entry, frozen=True, kw_only=True):
 
     over: Nothing is left in any partition, and nothing is unknown.
     unknown: What could not be seen of the cluster as a whole.
+    gone: The brokers in --gone; absent without that flag.
     partitions: The partitions that were looked at, by topic and partition.
     """
 
@@ -159,4 +189,5 @@ class AftercareJson(Entry, frozen=True, kw_only=True):
     cluster_id: str
     over: bool
     unknown: tuple[str, ...]
+    gone: tuple[GoneDisksJson, ...] | UnsetType = ABSENT
     partitions: tuple[PartitionCareJson, ...]

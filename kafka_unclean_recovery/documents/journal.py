@@ -77,6 +77,7 @@ EVENTS: Mapping[str, EventRow] = {
     "observed": EventRow(
         "what was seen before planning: brokers: [{id, host, port}] that are live, fenced: ids,"
         " silent_brokers: {id: reason}, problems; groups_asked, unknown: which could not be;"
+        " gone: ids, as --gone has them;"
         " partitions: how many, missing: [{topic, partition, reason}]; transport, election_method,"
         " dialect: as asked for",
         read_by.ObservedJson,
@@ -190,8 +191,9 @@ EVENTS: Mapping[str, EventRow] = {
         read_by.SeededJson,
     ),
     "aftercare": EventRow(
-        "cluster_id, over, unknown, looked_at: how many partitions; partitions: those where"
-        " something is left, as rows of aftercare-1.schema.json without producers",
+        "cluster_id, over, unknown, looked_at: how many partitions; gone: ids of the brokers in"
+        " --gone that do not live; partitions: those where something is left, as rows of"
+        " aftercare-1.schema.json without producers",
         read_by.AftercareJson,
     ),
     "end": EventRow(

@@ -35,7 +35,8 @@ class LiveBrokerJson(Entry, frozen=True):
 
 
 class ObservedJson(Entry, frozen=True):
-    """What was seen before planning. partitions: how many."""
+    """What was seen before planning. partitions: how many. gone: brokers whose disks are lost for
+    good, as a person said."""
 
     brokers: tuple[LiveBrokerJson, ...]
     fenced: BrokerIds
@@ -45,6 +46,7 @@ class ObservedJson(Entry, frozen=True):
     unknown: tuple[str, ...]
     partitions: Int32
     missing: tuple[Any, ...]
+    gone: BrokerIds = ()
 
 
 class WaveJson(Entry, frozen=True):
@@ -252,12 +254,14 @@ class CareRowJson(Entry, frozen=True):
 
 
 class AftercareJson(Entry, frozen=True):
-    """What is left after the run. looked_at: how many partitions."""
+    """What is left after the run. looked_at: how many partitions. gone: brokers whose disks are
+    lost for good, as a person said."""
 
     over: bool
     unknown: tuple[str, ...]
     partitions: tuple[CareRowJson, ...]
     looked_at: Int32
+    gone: BrokerIds = ()
 
 
 class NewControllerJson(Entry, frozen=True):

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from msgspec import UNSET, Meta, UnsetType
+from msgspec import Meta, UnsetType
 
 from kafka_unclean_recovery.documents.loss_by_topic import RecordCountJson
 from kafka_unclean_recovery.documents.plan import PartitionJson as PlanEntryJson
 from kafka_unclean_recovery.documents.report import WaitingJson
 from kafka_unclean_recovery.documents.shared import LossJson, TopicPartitionJson
 from kafka_unclean_recovery.documents.values import (
+    ABSENT,
     BrokerId,
     BrokerIds,
     Entry,
@@ -21,9 +22,6 @@ from kafka_unclean_recovery.documents.values import (
     published,
 )
 from kafka_unclean_recovery.model import OutcomeKind
-
-ABSENT = UNSET
-"""Of a key that is not written."""
 
 ConsentJson = Annotated[
     dict[str, Any],
@@ -276,6 +274,8 @@ class PostMortemJson(Entry, frozen=True, kw_only=True):
     groups_asked: Whether groups were asked before electing, as far as the journal tells.
     unknown: What could not be known of groups before electing.
     unfinished: Replica orders that may not be as before: --resume.
+    gone: Brokers whose disks are lost for good, as --gone of a run, of aftercare or of the report
+        said; absent where there is none.
     timeline: What happened, in the order of the journal.
     consents: The consents that were given.
     losses: What the elections cost.
@@ -296,6 +296,7 @@ class PostMortemJson(Entry, frozen=True, kw_only=True):
     groups_asked: bool
     unknown: tuple[str, ...]
     unfinished: tuple[TopicPartitionJson, ...]
+    gone: BrokerIds | UnsetType = ABSENT
     timeline: tuple[MomentJson, ...]
     consents: tuple[ConsentJson, ...]
     losses: AllLossesJson

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Annotated, TypeVar
 
-from msgspec import Meta, Struct
+from msgspec import UNSET, Meta, Struct
 
 INT32_MAX = 2**31 - 1
 INT64_MAX = 2**63 - 1
+ABSENT = UNSET
+"""Of a key that is not written."""
 
 Int32 = Annotated[int, Meta(ge=0, le=INT32_MAX)]
 Int64 = Annotated[int, Meta(ge=0, le=INT64_MAX)]

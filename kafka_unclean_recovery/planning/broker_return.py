@@ -13,7 +13,7 @@ they are truncated to it (self_election.py, start_cuts.py). That is worse than n
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -53,12 +53,16 @@ class BrokerWaiting:
 
 
 def waiting_for(
-    state: PartitionState, logs: Sequence[ReplicaLog], ranking: Sequence[Candidate]
+    state: PartitionState,
+    logs: Sequence[ReplicaLog],
+    ranking: Sequence[Candidate],
+    gone: Container[int] = (),
 ) -> tuple[Waiting, ...]:
     """Return a verdict for each dead replica, in the order of `logs`. A log directory that failed
-    on a live broker does not come back by waiting."""
+    on a live broker does not come back by waiting, and neither does a broker that is gone."""
     leader = ranking[0].log if ranking else None
-    return tuple(_verdict(state, log, logs, leader) for log in logs if not log.live)
+    dead = (log for log in logs if not log.live and log.broker not in gone)
+    return tuple(_verdict(state, log, logs, leader) for log in dead)
 
 
 def _verdict(

@@ -312,10 +312,10 @@ def designate(plan: PartitionPlan, leader: int) -> PartitionPlan:
     others = [c for c in plan.ranking if c.log.broker != leader]
     ranking = (*(chosen or [Candidate(log, Loss(None, None))]), *others)
     order = (leader, *(r for r in plan.order if r != leader))
-    waiting = waiting_for(state, plan.replica_logs, ranking)
+    waiting = waiting_for(state, plan.replica_logs, ranking, plan.gone)
     findings = plan.findings
     if leader != plan.designated_leader:
-        found = findings_of(state, plan.replica_logs, ranking, waiting)
+        found = findings_of(state, plan.replica_logs, ranking, waiting, plan.gone)
         findings = (_by_hand(plan, leader), *found)
     return replace(
         plan,

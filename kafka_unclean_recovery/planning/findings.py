@@ -6,7 +6,7 @@ the gravest.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 
 from kafka_unclean_recovery.model import (
     Candidate,
@@ -18,6 +18,7 @@ from kafka_unclean_recovery.model import (
 )
 from kafka_unclean_recovery.planning.disk_findings import DISK_RULES, Rule
 from kafka_unclean_recovery.planning.loss_findings import LOSS_RULES
+from kafka_unclean_recovery.planning.lost_disks import lost_disks
 from kafka_unclean_recovery.planning.reach import chosen_by_hand, reach
 from kafka_unclean_recovery.planning.replica_findings import REPLICA_RULES, dead_replicas
 from kafka_unclean_recovery.wording import brokers_text
@@ -30,11 +31,16 @@ def findings_of(
     logs: Sequence[ReplicaLog],
     ranking: Sequence[Candidate],
     waiting: Iterable[Waiting],
+    gone: Container[int] = (),
 ) -> tuple[Finding, ...]:
     """Return all findings about one offline partition; `ranking` is best first, `waiting` has the
-    verdict on each dead replica."""
+    verdict on each dead replica. gone: brokers whose disks are lost for good."""
     found = [finding for rule in RULES for finding in rule(state, logs, ranking)]
-    return by_gravity([*found, *dead_replicas(state, logs, waiting)])
+    # What nobody has any more can neither come back nor be saved.
+    there = [log for log in logs if log.live or log.broker not in gone] if gone else logs
+    found += [finding for rule in DISK_RULES for finding in rule(state, there, ranking)]
+    found += lost_disks(state, logs, ranking, gone)
+    return by_gravity([*found, *dead_replicas(state, there, waiting)])
 
 
 def by_gravity(findings: Iterable[Finding]) -> tuple[Finding, ...]:
@@ -100,5 +106,4 @@ RULES: tuple[Rule, ...] = (
     _tiered,
     *LOSS_RULES,
     *REPLICA_RULES,
-    *DISK_RULES,
 )

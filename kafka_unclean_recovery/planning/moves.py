@@ -191,7 +191,9 @@ def _given_up(state: PartitionState, order: Sequence[int]) -> Finding:
 def _back(plan: PartitionPlan, commits: Sequence[Commit]) -> PartitionPlan:
     """Return the plan that gives the partition back the replicas from before the reassignment."""
     state = plan.state
-    again = plan_partition(state, plan.replica_logs, commits, ends_reassignment=True)
+    again = plan_partition(
+        state, plan.replica_logs, commits, ends_reassignment=True, gone=plan.gone
+    )
     if again.designated_leader is None:
         return again
     order = tuple(b for b in again.order if b not in state.adding_replicas)

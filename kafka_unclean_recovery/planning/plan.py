@@ -64,31 +64,35 @@ def plan_partition(
     commits: Sequence[Commit] = (),
     *,
     ends_reassignment: bool = False,
+    gone: frozenset[int] = frozenset(),
 ) -> PartitionPlan:
     """Designate the leader of an offline partition from the logs of its replicas.
 
     commits: the groups' commits for this partition; they bound losses from below, and rank nothing.
-    ends_reassignment: a reassignment in progress is given up, so it is no reason to refuse.
+    ends_reassignment: a reassignment in progress is given up, so it is no reason to refuse. gone:
+    brokers whose disks are lost for good, so that nobody waits for them.
     Raises ValueError on input that contradicts itself: an online partition, a log of a broker that
     hosts no replica, two logs of one broker.
     """
     logs = _checked(state, replica_logs)
+    gone = gone and _gone(logs, gone)
     ranked = _ranked(state, logs)
     deleted = deleted_below(logs)
     ranking = tuple(_candidate(state, log, logs, commits, deleted) for log in ranked)
     refused = REASSIGNING if state.reassigning and not ends_reassignment else None
     refusal = refused or _refusal(state, logs, ranking)
     designated = ranking[0].log.broker if ranking and refusal is None else None
-    waiting = waiting_for(state, logs, ranking)
+    waiting = waiting_for(state, logs, ranking, gone)
     return PartitionPlan(
         state=state,
         replica_logs=logs,
         ranking=ranking,
         designated_leader=designated,
         order=_order(state, ranking),
-        findings=findings_of(state, logs, ranking, waiting),
+        findings=findings_of(state, logs, ranking, waiting, gone),
         refusal=refusal,
         waiting=waiting,
+        gone=gone,
     )
 
 
@@ -104,6 +108,11 @@ def _checked(state: PartitionState, replica_logs: Iterable[ReplicaLog]) -> tuple
             raise ValueError(f"two logs of broker {log.broker} for {state.topic_partition}")
         by_broker[log.broker] = log
     return tuple(by_broker.get(r) or _unseen(state, r) for r in state.replicas)
+
+
+def _gone(logs: Iterable[ReplicaLog], gone: frozenset[int]) -> frozenset[int]:
+    """Return the brokers that are gone, without those of which something shows that they live."""
+    return gone.difference(log.broker for log in logs if log.live or log.unproven is not None)
 
 
 def _unseen(state: PartitionState, broker: int) -> ReplicaLog:

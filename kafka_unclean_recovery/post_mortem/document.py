@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from kafka_unclean_recovery.documents.plan import PartitionJson, plan_row
 from kafka_unclean_recovery.documents.post_mortem import (
-    ABSENT,
     AllLossesJson,
     CareJson,
     ElectionJson,
@@ -23,6 +22,7 @@ from kafka_unclean_recovery.documents.post_mortem import (
 from kafka_unclean_recovery.documents.reading.codec import to_model
 from kafka_unclean_recovery.documents.report import WaitingJson
 from kafka_unclean_recovery.documents.shared import LossJson, TopicPartitionJson
+from kafka_unclean_recovery.documents.values import ABSENT
 from kafka_unclean_recovery.documents.writing import document_by_line
 from kafka_unclean_recovery.post_mortem.next_steps import next_steps
 from kafka_unclean_recovery.post_mortem.story import (
@@ -47,6 +47,7 @@ def render_json(told: PostMortem) -> str:
             groups_asked=told.groups_asked,
             unknown=told.unknown,
             unfinished=tuple(TopicPartitionJson(*tp) for tp in told.unfinished),
+            gone=tuple(sorted(told.gone)) or ABSENT,
             timeline=to_model(told.moments, tuple[MomentJson, ...]),
             consents=tuple({"at_ms": at_ms, **fields} for at_ms, fields in told.consents),
             losses=_losses(told),

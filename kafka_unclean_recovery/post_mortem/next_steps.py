@@ -127,7 +127,14 @@ def _dead(told: PostMortem) -> Iterator[Step]:
         for election in told.elections
         if election.plan is not None and election.loss is not None and election.loss.possible != 0
         for broker in election.plan.state.offline_replicas
+        if broker not in told.gone
     }
+    if told.gone:
+        yield Step(
+            f"the disks of broker{'s' if len(told.gone) > 1 else ''} {ids_text(sorted(told.gone))}"
+            " are lost for good: reassign its replicas, or start a broker with empty disks under"
+            " its id, once aftercare --gone says that this is safe"
+        )
     if dead:
         yield Step(
             f"broker{'s' if len(dead) > 1 else ''} {ids_text(sorted(dead))} may hold more than the"

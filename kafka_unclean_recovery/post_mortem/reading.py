@@ -122,6 +122,7 @@ def _post_mortem(tale: _Tale, lines: list[_Line], journal: str) -> PostMortem:
         tale.unknown,
         tuple(tale.seeds),
         bool(tale.seeds) and len(tale.seeds) >= tale.run,
+        frozenset(tale.gone),
     )
 
 
@@ -144,6 +145,7 @@ class _Tale:
     found: dict[TopicPartition, list[Election]] = field(default_factory=dict)
     last_run: dict[TopicPartition, int] = field(default_factory=dict)
     seeds: list[Seed] = field(default_factory=list)
+    gone: set[int] = field(default_factory=set)
 
     def hear(self, line: _Line) -> None:
         row, hear = EVENTS.get(line.event), _HEARD.get(line.event)
@@ -188,6 +190,7 @@ class _Tale:
         each_once(read.fenced, line.place.at("fenced"))
         self.problems += read.problems
         self.groups_asked, self.unknown = read.groups_asked, read.unknown
+        self.gone.update(read.gone)
         addresses = [f"{broker.host}:{broker.port}" for broker in read.brokers]
         self.bootstrap = ",".join(addresses) or self.bootstrap
 
@@ -252,6 +255,7 @@ class _Tale:
         for index, row in enumerate(read.partitions):
             each_once(row.out_of_sync, line.place.at("partitions").item(index).at("out_of_sync"))
         self.care = _care(read, line.at_ms)
+        self.gone.update(read.gone)
 
     def seed(self, read: SeedJson, line: _Line) -> None:
         new = read.new_controller

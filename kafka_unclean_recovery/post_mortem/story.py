@@ -236,7 +236,7 @@ class PostMortem:
     ended: False when the last run was killed, or is not over. care: None when aftercare noted
     nothing. groups_asked: whether groups were asked before electing. unknown: what could not be
     known of groups. seeds: of `quorum seed`, in the order of the lines. only_seeds: no run of the
-    journal was another command.
+    journal was another command. gone: brokers whose disks are lost for good, as a person said.
     """
 
     journal: str
@@ -254,6 +254,7 @@ class PostMortem:
     unknown: tuple[str, ...] = ()
     seeds: tuple[Seed, ...] = ()
     only_seeds: bool = False
+    gone: frozenset[int] = frozenset()
 
     @property
     def groups(self) -> tuple[AffectedGroup, ...]:

@@ -62,6 +62,7 @@ def _observed(wanted: Wanted, wishes: Wishes, seen: Observation) -> Json:
             {"topic": tp.topic, "partition": tp.partition, "reason": why}
             for tp, why in sorted(seen.missing.items())
         ],
+        **({"gone": sorted(wanted.gone)} if wanted.gone else {}),
     }
 
 

@@ -131,7 +131,7 @@ class Observer:
         view = await self._stop.unless(self._views.read(wanted))
         await self._nodes.only_one_cluster(0.0)
         deadline = Deadline.after(seconds)
-        waits = Waits(wanted.wait_for, wanted.wait_for_all, self._say)
+        waits = Waits(wanted.wait_for, wanted.wait_for_all, self._say, wanted.gone)
         if not waits.absent(view.offline, view.cluster.brokers):
             return await self._see_with_groups(waits, wanted, deadline, view)
         seen, view = await self._see(waits, wanted, deadline, view, advise)

@@ -56,6 +56,7 @@ from kafka_unclean_recovery.recovery.partitions import (
 )
 from kafka_unclean_recovery.recovery.terms import Terms
 from kafka_unclean_recovery.recovery.views import Wanted
+from kafka_unclean_recovery.recovery.writable import min_isrs, too_few_live
 from kafka_unclean_recovery.shutdown import Interrupted, Stop
 from kafka_unclean_recovery.survey.reading import Reader
 from kafka_unclean_recovery.transport import Elections, Elector
@@ -176,9 +177,16 @@ async def recover(run: Run, aim: Aim, power: Power) -> Result:
     seen = _with_what_is_not_known_electable(run, seen)
     rows = carried_out(rows, made.outcomes)
     told = set(seen.problems)
-    seen, rows = await run.timed("verify", _read_back(run, seen, rows, made.after))
+    (seen, rows), least = await asyncio.gather(
+        run.timed("verify", _read_back(run, seen, rows, made.after)),
+        min_isrs(run.reader, seen.states.values()),
+    )
     seen = replace(seen, problems=(*seen.problems, *unweighed(rows)))
     _say_new(run, seen, told)
+    refused = too_few_live((row.state for row in rows.values()), least)
+    if refused is not None:
+        run.say(refused)
+        unsaved = (*unsaved, refused)
     result = _result(run, aim, seen, rows, unsaved)
     # The note comes before the output on stdout, which its reader may hold up for any time.
     note_verified(power.journal, result.shown)
@@ -211,7 +219,7 @@ def _plan(run: Run, aim: Aim, seen: Observation) -> tuple[Observation, Rows]:
     """Return (the observation, the disks included; its rows with their plans)."""
     if aim.disks is not None:
         seen = replace(with_disks(seen, aim.disks), seen_logs=_seen_with_disks(seen, aim.disks))
-    plans = plan_recovery(seen)
+    plans = plan_recovery(seen, aim.wanted.gone)
     refused: Outcomes = {}
     if aim.leaders is not None:
         plans, refused = _by_hand(plans, aim.leaders)
@@ -224,10 +232,12 @@ def _plan(run: Run, aim: Aim, seen: Observation) -> tuple[Observation, Rows]:
     return seen, settled(planned(observed(seen), plans), refused)
 
 
-def plan_recovery(seen: Observation) -> Plans:
-    """Return a plan for each offline partition, by topic and partition."""
+def plan_recovery(seen: Observation, gone: frozenset[int] = frozenset()) -> Plans:
+    """Return a plan for each offline partition, by topic and partition. gone: brokers whose disks
+    are lost for good."""
+    commits = seen.witnesses.commits
     return {
-        tp: plan_partition(_state(seen, tp), logs, seen.witnesses.commits.get(tp, ()))
+        tp: plan_partition(_state(seen, tp), logs, commits.get(tp, ()), gone=gone)
         for tp, logs in sorted(seen.replica_logs.items())
     }
 

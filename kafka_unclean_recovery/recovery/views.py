@@ -60,7 +60,7 @@ class Wanted:
 
     partitions: sorted; None means all offline partitions. wait_for: broker ids. wait_for_all: wait
     for every replica of every offline partition. ask_groups: ask consumer groups for their
-    committed offsets.
+    committed offsets. gone: brokers whose disks are lost for good, which nobody waits for.
     """
 
     partitions: tuple[TopicPartition, ...] | None
@@ -68,6 +68,7 @@ class Wanted:
     wait_for_all: bool = False
     will_elect: bool = False
     ask_groups: bool = False
+    gone: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

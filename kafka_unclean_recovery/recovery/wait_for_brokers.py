@@ -13,17 +13,23 @@ States = Mapping[TopicPartition, PartitionState]
 class Waits:
     """The brokers that a run waits for.
 
-    wait_for: broker ids. wait_for_all: wait for every replica of every offline partition.
+    wait_for: broker ids. wait_for_all: wait for every replica of every offline partition, but those
+    of brokers that are gone.
     say: prints a sentence that stays on the screen; the same sentence about a broker is not printed
     twice in a row.
     """
 
     def __init__(
-        self, wait_for: Collection[int], wait_for_all: bool, say: Callable[[str], None]
+        self,
+        wait_for: Collection[int],
+        wait_for_all: bool,
+        say: Callable[[str], None],
+        gone: Collection[int] = (),
     ) -> None:
         self._wait_for = wait_for
         self._wait_for_all = wait_for_all
         self._say = say
+        self._gone = gone
         self._absent: list[int] = []
         self._told: dict[int, str] = {}
         self._advised_on: object = None
@@ -33,6 +39,7 @@ class Waits:
         offline partition is not waited for."""
         hosts = {replica for state in offline.values() for replica in state.replicas}
         awaited = hosts if self._wait_for_all else hosts.intersection(self._wait_for)
+        awaited = awaited.difference(self._gone)
         for stranger in sorted(set(self._wait_for) - hosts - set(live)) if offline else ():
             what = "hosts no replica of an offline partition, so it is not waited for"
             self._tell(stranger, f"broker {stranger} {what}")

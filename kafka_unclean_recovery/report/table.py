@@ -185,6 +185,7 @@ def _replica_cells(row: PartitionReport) -> Iterator[Sequence[str]]:
     candidates = {candidate.log.broker: candidate for candidate in plan.ranking}
     waited_for = plan.waiting if row.state is None or row.state.offline else ()
     returns = {waiting.broker: effect_text(waiting) for waiting in waited_for}
+    returns |= dict.fromkeys(plan.gone, "not hoped for (--gone)")
     for log in plan.replica_logs:
         mark = "*" if log.broker == plan.designated_leader else ""
         note = _note(mark, log, returns.get(log.broker))

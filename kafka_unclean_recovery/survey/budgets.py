@@ -67,6 +67,7 @@ GROUPS = Budget(3.0)
 CONFIGS = Budget(10.0, good_for=300.0)
 UNCLEAN_ELECTIONS = Budget(3.0)
 TIERED_TOPICS = Budget(3.0)
+MIN_ISRS = Budget(3.0)
 
 # Commands that elect nobody: each round of their questions.
 AFTERCARE = Budget(10.0)

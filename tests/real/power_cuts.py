@@ -261,6 +261,7 @@ class PowerCuts:
         chosen.write_text(json.dumps({"partitions": wanted}))
         down = [b for b in BROKERS if b not in (*self._cluster.live_brokers, *gone)]
         flags = ["--path-to-json-file", str(chosen), "--automated-recovery", "--yes"]
+        flags += ["--gone", ",".join(map(str, gone))] if gone else []
         disks = self._disks(down) if down else []
         done = self._cli.recover(self._cluster, *flags, *disks, "--format", "json")
         if done.code:

@@ -13,6 +13,7 @@ from typing import Annotated
 import typer
 
 from kafka_unclean_recovery import __version__
+from kafka_unclean_recovery.aftercare import gone_disks
 from kafka_unclean_recovery.aftercare.care_table import render_aftercare, summary
 from kafka_unclean_recovery.aftercare.comparing import with_returning
 from kafka_unclean_recovery.aftercare.ending import Ended, end_transactions
@@ -24,6 +25,7 @@ from kafka_unclean_recovery.aftercare.result import (
     Aftercare,
     aftercare_metrics,
     producers_advice,
+    refused_advice,
     with_lost,
 )
 from kafka_unclean_recovery.aftercare.returning import advice
@@ -36,6 +38,7 @@ from kafka_unclean_recovery.cli.flags import (
     BootstrapServer,
     CommandConfig,
     Format,
+    Gone,
     LogDirs,
     MetricsFile,
     OutputFormat,
@@ -43,7 +46,7 @@ from kafka_unclean_recovery.cli.flags import (
     ReplicaInfoFiles,
     Topics,
 )
-from kafka_unclean_recovery.cli.selection import selection
+from kafka_unclean_recovery.cli.selection import broker_ids, selection
 from kafka_unclean_recovery.cli.session import (
     Session,
     check_connection,
@@ -98,6 +101,7 @@ class Options:
     path_to_json_file: PartitionsFile = None
     log_dirs: LogDirs = None
     replica_info_file: ReplicaInfoFiles = None
+    gone: Gone = None
     end_transactions: Annotated[
         bool,
         typer.Option(
@@ -199,6 +203,8 @@ def _chosen(console: Console, options: Options) -> Chosen:
             topic_ids(elections),
         )
         chosen = Chosen(asked, cluster_id, lost=lost)
+    gone = broker_ids(options.gone, "--gone")
+    chosen = replace(chosen, asked=replace(chosen.asked, gone=gone))
     sources = Sources(options.replica_info_file or (), options.log_dirs or ())
     if not sources.any:
         return chosen
@@ -453,6 +459,8 @@ def _advice(options: Options, found: Aftercare) -> Iterator[str]:
     yield from _groups_advice(options, found)
     yield from producers_advice(found.partitions)
     yield from advice(each for row in found.partitions for each in row.returning)
+    yield from gone_disks.advice(found.gone)
+    yield from refused_advice(found.partitions)
 
 
 def _transactions_advice(options: Options, found: Aftercare) -> Iterator[str]:
@@ -511,6 +519,7 @@ def _unread_disks(found: Aftercare) -> Sequence[int]:
 def _own_command(options: Options, flag: str) -> str:
     disks = Sources(options.replica_info_file or (), options.log_dirs or ()).flags()
     words = [RECOVERY, "aftercare", *_connection(options), *_selection(options), *disks]
+    words += [] if options.gone is None else ["--gone", options.gone]
     return shell_join([*words, flag])
 
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from kafka_unclean_recovery.cli.command import Command
-from kafka_unclean_recovery.cli.flags import ReportFormat
+from kafka_unclean_recovery.cli.flags import Gone, ReportFormat
+from kafka_unclean_recovery.cli.selection import broker_ids
 from kafka_unclean_recovery.cli.terminal.console import Console, check_output, read_input, write_new
 from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
 from kafka_unclean_recovery.errors import OK, usage
@@ -49,6 +50,7 @@ class Options:
             metavar="NEWFILE", help="Write the report to this new file; by default to stdout."
         ),
     ] = None
+    gone: Gone = None
     log_format: LogFormatFlag = LogFormat.TEXT
 
 
@@ -63,7 +65,9 @@ def write_report(console: Console, options: Options) -> int:
     """Run the command and return its exit code. Raises Exit."""
     render = _renderer(options)
     check_output(options.output, "--output")
+    gone = broker_ids(options.gone, "--gone")
     told = read_post_mortem(read_input(options.journal, "JOURNAL", torn=True), str(options.journal))
+    told = replace(told, gone=told.gone | gone)
     text = render(told)
     if options.output is None:
         console.artefact(text)

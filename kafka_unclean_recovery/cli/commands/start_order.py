@@ -16,6 +16,7 @@ from kafka_unclean_recovery.cli.disk_sources import Sources, read_sources
 from kafka_unclean_recovery.cli.flags import (
     CommandConfig,
     Format,
+    Gone,
     LogDirs,
     OutputFormat,
     ReplicaInfoFiles,
@@ -59,13 +60,7 @@ class Options:
     command_config: CommandConfig = None
     replica_info_file: ReplicaInfoFiles = None
     log_dirs: LogDirs = None
-    gone: Annotated[
-        str | None,
-        typer.Option(
-            metavar="IDS",
-            help="Ids of brokers whose disks are lost for good, such as 1,2; by default none.",
-        ),
-    ] = None
+    gone: Gone = None
     later: Annotated[
         str | None,
         typer.Option(
@@ -102,6 +97,10 @@ def tell(console: Console, options: Options) -> int:
 
     async def ask(session: Session) -> int:
         seconds = budgets.BEFORE_START.seconds
+        live = (await session.cluster()).brokers
+        for flag, named in (("--gone", gone), ("--later", later)):
+            if running := sorted(named.intersection(live)):
+                raise usage(f"{flag}: broker {running[0]} is live; leave it out")
         seen = await look(session.observer(), session.reader, seconds, disks, gone, later)
         if seen.parts:
             _check_brokers((part.state for part in seen.parts), gone, later)
@@ -174,6 +173,7 @@ def _elect(options: Options, sources: Sources, found: StartOrder, step: int) -> 
         first = found.elected_after(step) == _first_elections(found)
         file = options.elections_file if first else None
         chosen = ["--path-to-json-file", str(file or "FILE")]
+    chosen += [] if options.gone is None else ["--gone", options.gone]
     return shell_join([_NAME, *server, *chosen, "--automated-recovery", *sources.flags()])
 
 

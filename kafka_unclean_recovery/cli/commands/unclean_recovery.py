@@ -17,6 +17,7 @@ from kafka_unclean_recovery.cli.flags import (
     Canary,
     CommandConfig,
     ElectionAttempts,
+    Gone,
     HowElected,
     HowSeen,
     IgnoreJournals,
@@ -91,6 +92,7 @@ class Options:
             " --recovery-duration-ms; by default the command does not wait.",
         ),
     ] = None
+    gone: Gone = None
     format: ReplicaOutputFormat = ReplicaFormat.TABLE
     yes: Annotated[bool, typer.Option("--yes", help="Elect without asking for consent.")] = False
     accept_loss: AcceptLoss = None

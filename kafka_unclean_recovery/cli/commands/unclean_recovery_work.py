@@ -70,6 +70,7 @@ def _resume(console: Console, options: Options, path: Path) -> int:
         options.salvage_dir,
         options.ignore_journal,
         options.allow_loss,
+        options.gone,
         bounds_an_election(options),
         gives_up(options),
     )
@@ -117,7 +118,7 @@ async def _recover(session: Session, inputs: Inputs) -> int:
 
         check_cluster(inputs.aim.disks, cluster.cluster_id)
     check_terms(inputs.terms, cluster.cluster_id)
-    await _check_awaited(session, cluster, inputs.aim.wanted)
+    await _check_named(session, cluster, inputs.aim.wanted)
     options = inputs.options
     if not options.automated_recovery:
         warn_of_unfinished(session, cluster.cluster_id)
@@ -192,12 +193,16 @@ def _saving(
     return partial(consent_notes, first), save
 
 
-async def _check_awaited(session: Session, cluster: Cluster, wanted: Wanted) -> None:
-    """Check that each awaited broker exists. Raises Exit(2)."""
-    looking = unknown_brokers(session.reader, cluster, wanted.wait_for)
-    strangers = await session.stop.unless(looking)
-    if strangers:
-        raise usage(
-            f"--wait-for-brokers: there is no broker {', '.join(map(str, strangers))}: none is"
-            " registered by that id, and nothing that this user may see has a replica on it"
-        )
+async def _check_named(session: Session, cluster: Cluster, wanted: Wanted) -> None:
+    """Check that each broker that is awaited or gone exists, and none lives that is gone. Raises
+    Exit(2)."""
+    for flag, named in (("--wait-for-brokers", wanted.wait_for), ("--gone", wanted.gone)):
+        looking = unknown_brokers(session.reader, cluster, named)
+        strangers = await session.stop.unless(looking)
+        if strangers:
+            raise usage(
+                f"{flag}: there is no broker {', '.join(map(str, strangers))}: none is"
+                " registered by that id, and nothing that this user may see has a replica on it"
+            )
+    if living := sorted(wanted.gone.intersection(cluster.brokers)):
+        raise usage(f"--gone: broker {living[0]} is live; leave it out")

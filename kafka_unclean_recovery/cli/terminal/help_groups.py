@@ -40,7 +40,7 @@ GROUPS = (
     ),
     Group(
         "Waiting, and plans",
-        ("--wait-for-brokers", "--plan-output-file", "--plan"),
+        ("--wait-for-brokers", "--gone", "--plan-output-file", "--plan"),
         "--show-replica-info --wait-for-brokers 1,2",
     ),
     Group(
