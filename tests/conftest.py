@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+from collections.abc import Iterator
+
 import pytest
 from hypothesis import settings
 from xdist.remote import Producer
@@ -53,6 +56,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="write what the code says now into tests/testdata, for review as a diff",
     )
     selecting.add_option(parser)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Collect no garbage meanwhile, and never again what the tests are made of, which stays to the
+    end: each worker has 11,000 of them."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_configure(config: pytest.Config) -> None:

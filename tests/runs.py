@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from functools import cache
 
 from tests.real.releases import ONE, READ_ONLY, TESTED
 
@@ -333,6 +334,7 @@ def groups_of(test: Test, groups: Iterable[Group] = GROUPS) -> list[Group]:
     return [group for group in groups if any(has(glob, test.path) for glob in group.files)]
 
 
+@cache
 def has(glob: str, path: str) -> bool:
     # A star of fnmatch goes through directories, which only one at the end may.
     return fnmatchcase(path, glob) and (glob.endswith("/*") or glob.count("/") == path.count("/"))

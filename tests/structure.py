@@ -11,8 +11,9 @@ import ast
 import json
 import statistics
 import sys
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 NAME = "kafka_unclean_recovery"
@@ -35,8 +36,10 @@ class Module:
         return ".".join(parts[:-1]) if len(parts) > 2 else self.name
 
 
-def modules_below(root: Path) -> list[Module]:
-    """Return the modules of one package, without what its directories are named by."""
+@cache
+def modules_below(root: Path) -> Sequence[Module]:
+    """Return the modules of one package, without what its directories are named by. A process reads
+    them once: a tree of them takes seconds."""
     found = []
     for path in sorted(root.rglob("*.py")):
         if path.name == "__init__.py":
@@ -44,7 +47,7 @@ def modules_below(root: Path) -> list[Module]:
         text = path.read_text()
         name = ".".join(path.relative_to(root.parent).with_suffix("").parts)
         found.append(Module(name, len(text.splitlines()), ast.parse(text)))
-    return found
+    return tuple(found)
 
 
 def imports(modules: Iterable[Module]) -> dict[str, set[str]]:
