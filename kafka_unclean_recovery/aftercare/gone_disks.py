@@ -70,13 +70,14 @@ def advice(every: Iterable[GoneDisks]) -> Iterator[str]:
         else:
             yield (
                 f"{who}, and {_on_it(each)}: reassign them (kafka-reassign-partitions.sh), or start"
-                " a broker with empty disks under its id, which follows their leaders now. Until"
-                " then the replicas are one fewer"
+                " a broker with empty disks under its id, which follows their leaders as long as"
+                " these live"
             )
 
 
 def _on_it(each: GoneDisks) -> str:
-    return f"{count_text(each.partitions, 'partition')} {_have(each.partitions)} a replica there"
+    seen = f"{count_text(each.partitions, 'partition')} of those that can be seen"
+    return f"{seen} {_have(each.partitions)} a replica there"
 
 
 def _have(number: int) -> str:

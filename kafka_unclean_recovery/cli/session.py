@@ -22,7 +22,11 @@ from kafka_unclean_recovery.cluster.controller import Controller, Patience, Unsu
 from kafka_unclean_recovery.cluster.nodes import Nodes
 from kafka_unclean_recovery.cluster.requests.describe import RequestFailed
 from kafka_unclean_recovery.cluster.wire.bootstrap import parse_bootstrap
-from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed, NoBrokerReachable
+from kafka_unclean_recovery.cluster.wire.errors import (
+    ConnectionFailed,
+    FailureKind,
+    NoBrokerReachable,
+)
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.documents.journal_lines import (
     JournalError,
@@ -41,6 +45,7 @@ from kafka_unclean_recovery.files.state_directory import (
     unfinished_journals,
     why_not_to_use,
 )
+from kafka_unclean_recovery.kafka_names import Errors
 from kafka_unclean_recovery.mechanisms import Wishes
 from kafka_unclean_recovery.model import Cluster, TopicPartition
 from kafka_unclean_recovery.planning.waves import Pace
@@ -181,6 +186,7 @@ def run(
 
 
 _ALL_DOWN = "; where every broker is down, start-order tells which to start first"
+_CONTROLLER = f"where this is a controller's address, give a broker's{_ALL_DOWN}"
 
 
 async def _guarded(work: Awaitable[int], console: Console, controller: Controller) -> int:
@@ -193,12 +199,17 @@ async def _guarded(work: Awaitable[int], console: Console, controller: Controlle
     except ConnectionFailed as error:
         # A SASL listener answers ApiVersions in plaintext and hangs up on anything else.
         hint = "; if it wants a login, set security.protocol in --command-config"
+        if error.kind is FailureKind.UNSUPPORTED_VERSION:
+            hint = f"; {_CONTROLLER}"
         code, sentence = UNREACHABLE, f"{error}{hint}"
     except JournalError as error:
         # Exit code 2 promises that nothing was changed.
         code, sentence = NOT_ALL if controller.has_sent else USAGE, str(error)
     except (MissingRight, QuorumSilent, RequestFailed, Unsure) as error:
         code, sentence = NOT_ALL, str(error)
+        if getattr(error, "code", None) == Errors.MISMATCHED_ENDPOINT_TYPE:
+            code = UNREACHABLE
+            sentence = f"{error}; {_CONTROLLER}"
     except Interrupted:
         return NOT_ALL
     console.say(sentence)

@@ -132,8 +132,8 @@ def _dead(told: PostMortem) -> Iterator[Step]:
     if told.gone:
         yield Step(
             f"the disks of broker{'s' if len(told.gone) > 1 else ''} {ids_text(sorted(told.gone))}"
-            " are lost for good: reassign its replicas, or start a broker with empty disks under"
-            " its id, once aftercare --gone says that this is safe"
+            " are lost for good: reassign the replicas on them, or start a broker with empty disks"
+            " under the id, once aftercare --gone says that this is safe"
         )
     if dead:
         yield Step(

@@ -18,7 +18,7 @@ from tests.real.cli import Cli, Finished
 
 HELD, MORE = 10, 5
 EMPTY = "no empty disks under its id yet"
-FOLLOWS = "start a broker with empty disks under its id, which follows their leaders now"
+FOLLOWS = "start a broker with empty disks under its id, which follows their leaders as long as"
 A_STRANGER = "--gone: there is no broker 9: none is registered by that id"
 
 
@@ -97,6 +97,9 @@ def test_nobody_waits_for_it_and_empty_disks_are_told_of_when_they_are_safe(
     told = Cli(tmp_path).offline("report", journal).stdout
     assert "disks of broker 1 are lost for good" in told
     assert "broker 1 may hold more" not in told
+    stranger = Cli(tmp_path).offline("report", journal, "--gone", "7")
+    assert (stranger.code, stranger.stdout) == (2, "")
+    assert "--gone: the journal has no replica on broker 7; brokers: 1, 2" in stranger.stderr
     without = [line for line in Path(journal).read_text().splitlines() if '"gone"' in line]
     assert without, "the journal does not tell of it"
 

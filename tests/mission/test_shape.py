@@ -31,8 +31,8 @@ SENT = {
     # At first, just before the election, and just before the order is put back.
     "ListPartitionReassignments": 3,
     "DescribeLogDirs": 2,
-    # Whether the topics have records in remote storage.
-    "DescribeConfigs": 1,
+    # Whether the topics have records in remote storage, and in the end their min.insync.replicas.
+    "DescribeConfigs": 2,
     "AlterPartitionReassignments": 2,
     "ElectLeaders": 1,
 }

@@ -59,6 +59,14 @@ def test_empty_disks_lose_nothing_once_aftercare_says_so(
     cluster: KafkaCluster, tmp_path: Path
 ) -> None:
     cli, servers = Cli(tmp_path), ("--bootstrap-server", cluster.bootstrap_servers)
+    controller = cluster.controller_address(cluster.spec.controller_ids[0])
+    for words in (("aftercare",), ("doctor",), ("--all-offline-partitions", "--show-replica-info")):
+        wrong = cli.offline(*words, "--bootstrap-server", controller)
+        assert wrong.code == 3, wrong.stderr
+        assert "where this is a controller's address, give a broker's; where every broker is" in (
+            wrong.stderr
+        )
+
     early = cli.offline("aftercare", *servers, "--gone", str(GONE))
     assert (early.code, "no empty disks under its id yet" in early.stderr) == (1, True)
 

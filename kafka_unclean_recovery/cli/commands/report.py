@@ -67,7 +67,7 @@ def write_report(console: Console, options: Options) -> int:
     check_output(options.output, "--output")
     gone = broker_ids(options.gone, "--gone")
     told = read_post_mortem(read_input(options.journal, "JOURNAL", torn=True), str(options.journal))
-    told = replace(told, gone=told.gone | gone)
+    told = replace(told, gone=told.gone | _known(gone, told))
     text = render(told)
     if options.output is None:
         console.artefact(text)
@@ -77,6 +77,18 @@ def write_report(console: Console, options: Options) -> int:
         if alarm:
             console.say(sentence)
     return OK
+
+
+def _known(gone: frozenset[int], told: PostMortem) -> frozenset[int]:
+    """Return the brokers in --gone. Raises Exit(2) for one of which it knows no replica."""
+    plans = (election.plan for election in told.elections if election.plan is not None)
+    known = {broker for plan in plans for broker in plan.state.replicas}
+    if strangers := sorted(gone - known):
+        there = ", ".join(map(str, sorted(known))) or "none"
+        raise usage(
+            f"--gone: the journal has no replica on broker {strangers[0]}; brokers: {there}"
+        )
+    return gone
 
 
 def _renderer(options: Options) -> Callable[[PostMortem], str]:
