@@ -64,7 +64,9 @@ def _error(name: str, file: str) -> BaseException:
     module = ".".join(("kafka_unclean_recovery", *Path(file).with_suffix("").parts))
     kind: Any = getattr(importlib.import_module(module), name)
     error: BaseException = kind.__new__(kind)
-    error.__dict__.update(failures=(), reason="", address="", sentence="", code=2, group="")
+    error.__dict__.update(
+        failures=(), reason="", address="", sentence="", code=2, group="", kind=""
+    )
     return error
 
 

@@ -14,7 +14,8 @@ from kafka_unclean_recovery.wording import count_text
 class GoneDisks:
     """A broker that the operator says is gone. lives: why it is not, which makes it a broker like
     any other; None where nothing shows that. partitions: how many have a replica on it, of all that
-    could be seen. leaderless: those of them that nobody else leads."""
+    could be seen. leaderless: those of them that no other live broker leads, or of whose ISR it
+    still is."""
 
     broker: int
     partitions: int
@@ -34,16 +35,18 @@ def gone_disks(
         GoneDisks(
             broker,
             sum(broker in state.replicas for state in states),
-            tuple(sorted(s.topic_partition for s in states if _waits(s, broker))),
+            tuple(sorted(s.topic_partition for s in states if _may_lead(s, broker, live))),
             _lives(broker, live, unseen),
         )
         for broker in sorted(gone)
     )
 
 
-def _waits(state: PartitionState, broker: int) -> bool:
-    """Return True for a partition of the broker that nobody else leads."""
-    return broker in state.replicas and (state.offline or state.leader == broker)
+def _may_lead(state: PartitionState, broker: int, live: Collection[int]) -> bool:
+    """Return True for a partition that the broker may lead once it is back: nobody else who lives
+    does, or it has not left the ISR yet, as before it is fenced."""
+    led = not state.offline and state.leader in live
+    return broker in state.replicas and (not led or broker in state.isr)
 
 
 def _lives(broker: int, live: Collection[int], unseen: Collection[int]) -> str | None:
@@ -64,8 +67,9 @@ def advice(every: Iterable[GoneDisks]) -> Iterator[str]:
             yield (
                 f"{who}, and {_on_it(each)}: no empty disks under its id yet, for"
                 f" {count_text(len(each.leaderless), 'partition')} of it"
-                f" {_have(len(each.leaderless))} no leader, the first {each.leaderless[0]}, and"
-                " it may lead there with nothing (start-order tells where): elect first"
+                f" {_have(len(each.leaderless))} no other live leader, the first"
+                f" {each.leaderless[0]}, and it may lead there with nothing (start-order tells"
+                " where): elect first"
             )
         else:
             yield (

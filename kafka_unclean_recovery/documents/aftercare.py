@@ -162,8 +162,8 @@ class GoneDisksJson(Entry, frozen=True):
     """A broker in --gone, whose disks are lost for good.
 
     partitions: How many partitions have a replica on it, of all that could be seen.
-    leaderless: Partitions with a replica on it that nobody else leads: empty disks under the
-        broker's id may lead them.
+    leaderless: Partitions with a replica on it that no other live broker leads, or of whose ISR it
+        still is: empty disks under the broker's id may lead them.
     lives: Why the broker is not gone, and is waited for like any other; null where nothing shows
         that.
     """

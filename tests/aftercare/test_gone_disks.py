@@ -150,6 +150,8 @@ def test_it_does_not_go_with_resume(tmp_path: Path) -> None:
 LED = PartitionState("orders", "an id", 0, 2, 2, (1, 2), isr=(2,), offline_replicas=(1,))
 LEFT = PartitionState("orders", "an id", 1, -1, 2, (1, 2), offline_replicas=(1, 2))
 BY_IT = PartitionState("orders", "an id", 2, 1, 2, (1, 2), isr=(1, 2))
+BY_THE_DEAD = PartitionState("orders", "an id", 3, 3, 2, (1, 3), isr=(3,))
+IN_SYNC = PartitionState("orders", "an id", 4, 2, 2, (1, 2), isr=(2, 1))
 
 
 @pytest.mark.parametrize(
@@ -159,6 +161,8 @@ BY_IT = PartitionState("orders", "an id", 2, 1, 2, (1, 2), isr=(1, 2))
         ((LED, LEFT), GoneDisks(1, 2, (TopicPartition("orders", 1),)), EMPTY),
         # A leader that is gone is none, though nobody has fenced it yet.
         ((LED, BY_IT), GoneDisks(1, 2, (TopicPartition("orders", 2),)), EMPTY),
+        ((LED, BY_THE_DEAD), GoneDisks(1, 2, (TopicPartition("orders", 3),)), EMPTY),
+        ((LED, IN_SYNC), GoneDisks(1, 2, (TopicPartition("orders", 4),)), EMPTY),
         ((), GoneDisks(1, 0), "no partition that could be seen is on it"),
     ],
 )
