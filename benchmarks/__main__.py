@@ -23,7 +23,6 @@ from benchmarks.installed import plain_environ
 ALL = (
     "startup",
     "election",
-    "by_scripts",
     "journals",
     "large_outage",
     "rack_outage",
