@@ -13,8 +13,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from kafka_unclean_recovery.cluster.nodes import Nodes
-from kafka_unclean_recovery.cluster.requests.configs import ConfigValue, topic_configs
-from kafka_unclean_recovery.cluster.wire.error_codes import error_name
+from kafka_unclean_recovery.cluster.requests.configs import ConfigValue, number, topic_configs
+from kafka_unclean_recovery.cluster.wire.error_codes import UNAUTHORIZED, error_name
 from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.kafka_names import MIN_INSYNC_REPLICAS, Errors
@@ -53,7 +53,7 @@ async def ask_min_isrs(
             return
         for state in its:
             found = told.get(state.topic)
-            value = None if found is None else _number(found)
+            value = number(found)
             if value is None:
                 untold[state.topic_partition] = _why(found, state.topic)
             else:
@@ -63,18 +63,10 @@ async def ask_min_isrs(
     return MinIsrs(known, untold)
 
 
-def _number(found: ConfigValue) -> int | None:
-    told = found.value if found.error == Errors.NONE else None
-    return int(told) if told is not None and told.isascii() and told.isdigit() else None
-
-
 def _why(found: ConfigValue | None, topic: str) -> str:
     if found is None:
         return "its leader did not tell"
     if found.error == Errors.NONE:
         return "its leader told no number"
-    grant = f"; grant Topic({topic}):DESCRIBE_CONFIGS" if found.error in _NOT_ALLOWED else ""
+    grant = f"; grant Topic({topic}):DESCRIBE_CONFIGS" if found.error in UNAUTHORIZED else ""
     return f"{error_name(found.error)}{grant}"
-
-
-_NOT_ALLOWED = (Errors.TOPIC_AUTHORIZATION_FAILED, Errors.CLUSTER_AUTHORIZATION_FAILED)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from collections.abc import Container
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -77,6 +78,12 @@ def broker_ids(text: str | None, flag: str, alternative: str = "") -> frozenset[
     if not all(map(_BROKER_ID.fullmatch, parts)) or max(map(int, parts)) > _INT32_MAX:
         raise usage(f"{flag} {text}: give broker ids as in 1,2{alternative}")
     return frozenset(map(int, parts))
+
+
+def refuse_live(flag: str, named: frozenset[int], live: Container[int]) -> None:
+    """Refuse brokers that are named as down, and are not. Raises Exit(2)."""
+    if living := [broker for broker in sorted(named) if broker in live]:
+        raise usage(f"{flag}: broker {living[0]} is live; leave it out")
 
 
 def _pattern(text: str) -> re.Pattern[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from kafka_unclean_recovery.cluster.requests.configs import ConfigValue
+from kafka_unclean_recovery.cluster.requests.configs import ConfigValue, number
 from kafka_unclean_recovery.cluster.requests.describe import (
     Reassignment,
     Topic,
@@ -24,7 +24,7 @@ from kafka_unclean_recovery.kafka_names import (
     Errors,
 )
 from kafka_unclean_recovery.model import Cluster, PartitionState, TopicPartition
-from kafka_unclean_recovery.ok_to_stop.seldom import SOURCES, UNKNOWN, Seldom, number
+from kafka_unclean_recovery.ok_to_stop.seldom import SOURCES, UNKNOWN, Seldom
 from kafka_unclean_recovery.ok_to_stop.survivors import Survivors
 from kafka_unclean_recovery.survey.liveness import (
     Heard,

@@ -7,7 +7,6 @@ a while. A topic that was made anew by the same name is another one.
 from __future__ import annotations
 
 import asyncio
-import re
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
@@ -15,7 +14,12 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from kafka_unclean_recovery.cluster.nodes import Nodes
-from kafka_unclean_recovery.cluster.requests.configs import ConfigSource, ConfigValue, topic_configs
+from kafka_unclean_recovery.cluster.requests.configs import (
+    ConfigSource,
+    ConfigValue,
+    number,
+    topic_configs,
+)
 from kafka_unclean_recovery.cluster.requests.describe import RequestFailed
 from kafka_unclean_recovery.cluster.wire.connection import Connection
 from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed
@@ -63,9 +67,6 @@ class Seldom:
     problems: tuple[str, ...] = ()
 
 
-_NUMBER = re.compile(r"[0-9]{1,19}")
-
-
 async def ask_seldom(
     nodes: Nodes,
     reader: Reader,
@@ -104,12 +105,6 @@ async def _hidden(
         return kept.hidden
     found = await answered(hidden_topics(nodes, reader, live, visible))
     return not_looked(str(found.problem)) if found.value is None else found.value
-
-
-def number(found: ConfigValue | None) -> int | None:
-    """Return the config as a number; None where it is none, or was not told."""
-    value = None if found is None or found.error != Errors.NONE else found.value
-    return int(value) if value is not None and _NUMBER.fullmatch(value) else None
 
 
 def _known(values: Mapping[int, T | None]) -> dict[int, T | None]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Mapping
 
-from kafka_unclean_recovery.cluster.requests.configs import ConfigValue
+from kafka_unclean_recovery.cluster.requests.configs import ConfigValue, number
 from kafka_unclean_recovery.kafka_names import MIN_INSYNC_REPLICAS
 from kafka_unclean_recovery.model import PartitionState
 from kafka_unclean_recovery.survey import budgets
@@ -30,8 +30,8 @@ async def min_isrs(reader: Reader, states: Iterable[PartitionState]) -> MinIsrs:
                 told = await reader.settings(wanted, MIN_INSYNC_REPLICAS)
         except (TimeoutError, *FAILURES):
             return {}
-    values = {name: found.value or "" for name, found in told.items()}
-    return {name: int(text) for name, text in values.items() if text.isascii() and text.isdigit()}
+    values = {name: number(found) for name, found in told.items()}
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def too_few_live(states: Iterable[PartitionState | None], least: MinIsrs) -> str | None:

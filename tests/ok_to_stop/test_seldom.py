@@ -6,10 +6,11 @@ import asyncio
 
 from kafka_unclean_recovery.cluster.config.client_config import ClientConfig
 from kafka_unclean_recovery.cluster.nodes import Nodes
+from kafka_unclean_recovery.cluster.requests.configs import number
 from kafka_unclean_recovery.cluster.wire.bootstrap import parse_bootstrap
 from kafka_unclean_recovery.emulator import Cluster, Options
 from kafka_unclean_recovery.kafka_names import MIN_INSYNC_REPLICAS
-from kafka_unclean_recovery.ok_to_stop.seldom import ask_seldom, number
+from kafka_unclean_recovery.ok_to_stop.seldom import ask_seldom
 from kafka_unclean_recovery.survey.reading import Reader
 
 MINUTE = 60.0

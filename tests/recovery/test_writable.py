@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from kafka_unclean_recovery.cluster.requests.configs import ConfigValue, number
 from kafka_unclean_recovery.emulator import Cluster, Options
 from kafka_unclean_recovery.emulator.listener.intercepts import Fail
 from kafka_unclean_recovery.model import PartitionState
@@ -58,8 +59,15 @@ def test_what_is_not_told_of_min_isr_keeps_no_election_from_its_end(
     assert [row["outcome"] for row in done.json["partitions"]] == ["elected", "elected"]
 
 
-def _state(number: int, leader: int, *offline: int) -> PartitionState:
-    return PartitionState("t", "", number, leader, 1, (1, 2, 3), offline_replicas=offline)
+@pytest.mark.parametrize("value", ["9" * 5000, "\u0662", "-1", ""])
+def test_what_is_no_number_of_kafkas_is_as_if_nobody_told(value: str) -> None:
+    assert number(ConfigValue(0, value)) is None
+    assert number(ConfigValue(0, "2")) == 2
+    assert number(ConfigValue(29, "2")) is None
+
+
+def _state(partition: int, leader: int, *offline: int) -> PartitionState:
+    return PartitionState("t", "", partition, leader, 1, (1, 2, 3), offline_replicas=offline)
 
 
 def test_as_many_are_needed_as_there_are_replicas_at_most() -> None:

@@ -21,7 +21,7 @@ from kafka_unclean_recovery.cli.flags import (
     OutputFormat,
     ReplicaInfoFiles,
 )
-from kafka_unclean_recovery.cli.selection import broker_ids, selection
+from kafka_unclean_recovery.cli.selection import broker_ids, refuse_live, selection
 from kafka_unclean_recovery.cli.session import Session, check_connection, connection_flags, run
 from kafka_unclean_recovery.cli.terminal.console import Console, check_output, write_new
 from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
@@ -99,8 +99,7 @@ def tell(console: Console, options: Options) -> int:
         seconds = budgets.BEFORE_START.seconds
         live = (await session.cluster()).brokers
         for flag, named in (("--gone", gone), ("--later", later)):
-            if running := sorted(named.intersection(live)):
-                raise usage(f"{flag}: broker {running[0]} is live; leave it out")
+            refuse_live(flag, named, live)
         seen = await look(session.observer(), session.reader, seconds, disks, gone, later)
         if seen.parts:
             _check_brokers((part.state for part in seen.parts), gone, later)

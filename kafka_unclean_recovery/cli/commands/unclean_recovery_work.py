@@ -22,6 +22,7 @@ from kafka_unclean_recovery.cli.recovery_inputs import (
     read_inputs,
     sources_of,
 )
+from kafka_unclean_recovery.cli.selection import refuse_live
 from kafka_unclean_recovery.cli.session import Session, finish, journal_of, run, warn_of_unfinished
 from kafka_unclean_recovery.cli.terminal.consenting import ToSave, consent_to
 from kafka_unclean_recovery.cli.terminal.console import Console
@@ -204,5 +205,4 @@ async def _check_named(session: Session, cluster: Cluster, wanted: Wanted) -> No
                 f"{flag}: there is no broker {', '.join(map(str, strangers))}: none is"
                 " registered by that id, and nothing that this user may see has a replica on it"
             )
-    if living := sorted(wanted.gone.intersection(cluster.brokers)):
-        raise usage(f"--gone: broker {living[0]} is live; leave it out")
+    refuse_live("--gone", wanted.gone, cluster.brokers)

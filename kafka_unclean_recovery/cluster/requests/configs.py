@@ -3,6 +3,7 @@ which broker it is that answers."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
@@ -12,6 +13,7 @@ from kafka_unclean_recovery.cluster.wire.api import Message
 from kafka_unclean_recovery.cluster.wire.cluster_apis import DESCRIBE_CONFIGS
 from kafka_unclean_recovery.cluster.wire.connection import Connection
 from kafka_unclean_recovery.deadline import Deadline
+from kafka_unclean_recovery.kafka_names import Errors
 
 _TOPIC = 2
 _BROKER = 4
@@ -38,6 +40,15 @@ class ConfigValue:
     error: int
     value: str | None = None
     source: ConfigSource = ConfigSource.UNKNOWN
+
+
+_NUMBER = re.compile(r"[0-9]{1,19}")
+
+
+def number(found: ConfigValue | None) -> int | None:
+    """Return the config as a number; None where it is none, or was not told."""
+    value = None if found is None or found.error != Errors.NONE else found.value
+    return int(value) if value is not None and _NUMBER.fullmatch(value) else None
 
 
 async def topic_configs(
