@@ -25,6 +25,7 @@ INTERNAL_TOPICS = (*COMPACTED_TOPICS, REMOTE_LOG_METADATA)
 """Kafka's own topics, without which groups, transactions, share groups and remote storage stand
 still."""
 
+LAST_LEVEL_OF_3_9 = 21
 # These are the last metadata.version of each release from 3.3 on, read from the jars of 4.4.0.
 _LAST_LEVELS = (
     (7, "3.3"),
@@ -33,7 +34,7 @@ _LAST_LEVELS = (
     (14, "3.6"),
     (19, "3.7"),
     (20, "3.8"),
-    (21, "3.9"),
+    (LAST_LEVEL_OF_3_9, "3.9"),
     (25, "4.0"),
     (27, "4.1"),
     (29, "4.2"),

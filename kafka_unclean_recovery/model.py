@@ -453,6 +453,34 @@ class WholeDisk:
 
 
 @dataclass(frozen=True, slots=True)
+class Unfenced:
+    """A broker that is registered and not fenced, whether it runs or not. epoch: its broker
+    epoch."""
+
+    broker: int
+    epoch: int
+    in_controlled_shutdown: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Fencing:
+    """What decides who may lead once the controllers have fenced all brokers after a power cut.
+
+    unfenced: in the order in which a controller goes through its registrations. elr:
+    eligible.leader.replicas.version is above 0. by_hash: the controllers are of 4.0 or later, which
+    fence in the order of a hash table; None where that is not known. min_isr:
+    min.insync.replicas of all brokers, None where the metadata log has none; min_isr_of_topics: of
+    topics that have their own.
+    """
+
+    unfenced: tuple[Unfenced, ...]
+    elr: bool
+    by_hash: bool | None
+    min_isr: int | None = None
+    min_isr_of_topics: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class ReplicaInfo:
     """The content of the log directories of some brokers; partitions are sorted.
 
@@ -460,7 +488,7 @@ class ReplicaInfo:
     (exclusive): how far the metadata log goes that the states are from; the greater pair is the
     newer. whole: brokers whose log directories were all read, as far as that is known.
     unclean_topics: topics for which that log says that unclean.leader.election.enable is true; None
-    where nobody looked.
+    where nobody looked. fencing: what that log tells of a fencing to come, None likewise.
     """
 
     cluster_id: str | None
@@ -473,3 +501,4 @@ class ReplicaInfo:
     interrupted: bool = False
     whole: tuple[WholeDisk, ...] = ()
     unclean_topics: tuple[str, ...] | None = None
+    fencing: Fencing | None = None

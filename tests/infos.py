@@ -10,11 +10,13 @@ from hypothesis import strategies as st
 from kafka_unclean_recovery.model import (
     EpochLineage,
     EpochSpan,
+    Fencing,
     PartitionInfo,
     PartitionState,
     ReplicaInfo,
     ReplicaLog,
     TopicPartition,
+    Unfenced,
 )
 from tests.reports import count, findings, ids, scans, texts, topics, unknown
 
@@ -96,4 +98,17 @@ def any_infos(draw: st.DrawFn) -> ReplicaInfo:
         metadata_end_offset=metadata[1] if metadata else None,
         problems=tuple(draw(st.lists(texts, max_size=2))),
         interrupted=draw(st.booleans()),
+        fencing=draw(st.none() | fencings()),
+    )
+
+
+@st.composite
+def fencings(draw: st.DrawFn) -> Fencing:
+    unfenced = draw(st.lists(st.integers(0, 5), max_size=4, unique=True))
+    return Fencing(
+        tuple(Unfenced(broker, draw(count), draw(st.booleans())) for broker in unfenced),
+        draw(st.booleans()),
+        draw(st.none() | st.booleans()),
+        draw(st.none() | _epoch),
+        draw(st.dictionaries(topics, _epoch, max_size=2)),
     )

@@ -108,6 +108,7 @@ def test_only_the_emulator_and_what_predicts_use_the_controllers_rules() -> None
     assert {part for part in ABOVE if "kraft_rules" in ABOVE[part]} == {
         "emulator",
         "ok_to_stop",
+        "start_order",
     }
 
 
@@ -125,6 +126,7 @@ ON_THEIR_OWN = {
     "cli/commands/*": "a command",
     "cluster/wire/login_apis": "the layouts of messages stand apart from their use",
     "cluster/wire/scram": "a rule of RFC 5802",
+    "log_dir/metadata/registration_table": "a table of Kafka's",
     "emulator/apis/*": "an API",
     "kraft_rules/features": "Kafka's FeatureControlManager",
     "log_dir/metadata/loading/*": "a class of Kafka's that loads records",

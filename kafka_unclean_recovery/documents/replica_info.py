@@ -11,6 +11,8 @@ from datetime import datetime
 from itertools import pairwise
 from typing import Literal
 
+from msgspec import UNSET, UnsetType
+
 from kafka_unclean_recovery.documents.plan import check_topic
 from kafka_unclean_recovery.documents.reading.codec import decode, load_kind, to_json, to_model
 from kafka_unclean_recovery.documents.reading.json_text import Place
@@ -20,6 +22,7 @@ from kafka_unclean_recovery.documents.shared import (
     ReplicaLogJson,
 )
 from kafka_unclean_recovery.documents.values import (
+    ABSENT,
     BrokerId,
     BrokerIds,
     Entry,
@@ -34,6 +37,7 @@ from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.model import (
     BROKER_LISTS,
     EpochLineage,
+    Fencing,
     Finding,
     PartitionInfo,
     PartitionState,
@@ -100,6 +104,36 @@ class WholeDiskJson(Entry, frozen=True):
     stopped_clean: bool
 
 
+class UnfencedJson(Entry, frozen=True):
+    """A broker that is registered and not fenced, whether it runs or not.
+
+    epoch: Broker epoch of its registration.
+    in_controlled_shutdown: True where it was shutting down in order, and leads nothing any more.
+    """
+
+    broker: BrokerId
+    epoch: Int64
+    in_controlled_shutdown: bool
+
+
+class FencingJson(Entry, frozen=True):
+    """What decides who may lead once the controllers have fenced all brokers after a power cut.
+
+    unfenced: Brokers that are not fenced, as a controller goes through its registrations.
+    elr: True where eligible.leader.replicas.version is above 0.
+    by_hash: True where controllers are of 4.0 or later, which fence in the order of a hash table;
+        null where that is not known.
+    min_isr: The min.insync.replicas of all brokers; null where the metadata log has none.
+    min_isr_of_topics: The min.insync.replicas of topics that have their own.
+    """
+
+    unfenced: tuple[UnfencedJson, ...]
+    elr: bool
+    by_hash: bool | None
+    min_isr: Int32 | None
+    min_isr_of_topics: dict[TopicName, Int32]
+
+
 @published("Replica info of kafka-unclean-recovery, format 1")
 class ReplicaInfoJson(Entry, frozen=True):
     """What the log directories of some brokers say. Ends of offset ranges are exclusive, starts
@@ -115,6 +149,7 @@ class ReplicaInfoJson(Entry, frozen=True):
     whole: Brokers of which every log directory was read, as far as that is known.
     unclean_topics: Topics for which the metadata log says that unclean.leader.election.enable is
         true; null where nobody looked.
+    fencing: What the metadata log tells of a fencing to come; missing where nobody looked.
     """
 
     format_version: Literal[1]
@@ -128,6 +163,7 @@ class ReplicaInfoJson(Entry, frozen=True):
     partitions: tuple[PartitionJson, ...]
     whole: tuple[WholeDiskJson, ...] = ()
     unclean_topics: tuple[TopicName, ...] | None = None
+    fencing: FencingJson | UnsetType = ABSENT
 
 
 @published("scan.json of kafka-unclean-recovery spark scan, format 1")
@@ -178,6 +214,8 @@ def replica_info_json(info: ReplicaInfo) -> str:
         "interrupted": info.interrupted,
     }
     tail: Json = {"whole": to_json(info.whole), "unclean_topics": info.unclean_topics}
+    if info.fencing is not None:
+        tail["fencing"] = to_json(info.fencing)
     return partitions_by_line(head, map(_partition_json, info.partitions), tail)
 
 
@@ -216,7 +254,13 @@ def parse_replica_info(text: str, source: str) -> ReplicaInfo:
         interrupted=read.interrupted,
         whole=tuple(to_model(disk, WholeDisk) for disk in read.whole),
         unclean_topics=read.unclean_topics,
+        fencing=None if read.fencing is UNSET else _fencing(read.fencing, place.at("fencing")),
     )
+
+
+def _fencing(read: FencingJson, place: Place) -> Fencing:
+    each_once([each.broker for each in read.unfenced], place.at("unfenced"))
+    return to_model(read, Fencing)
 
 
 def _check_time(text: str, place: Place) -> None:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Literal
 
+from msgspec import UnsetType
+
 from kafka_unclean_recovery.documents.shared import TopicPartitionJson
 from kafka_unclean_recovery.documents.values import (
+    ABSENT,
     BrokerId,
     Entry,
     Int32,
@@ -91,7 +94,9 @@ class StartOrderJson(Entry, frozen=True, kw_only=True):
     unknown: What is not known, a sentence each.
     starts: The brokers that are started, by step.
     gone: The brokers whose disks are lost for good.
-    partitions: The partitions that have no leader now.
+    partitions: The partitions that have no leader now, or will have none once all are fenced.
+    foretold: The controllers have yet to fence brokers, and who may lead is foretold; missing: who
+        may lead is as the controllers have it.
     """
 
     format_version: Literal[1] = 1
@@ -106,3 +111,4 @@ class StartOrderJson(Entry, frozen=True, kw_only=True):
     starts: tuple[StartJson, ...]
     gone: tuple[GoneJson, ...]
     partitions: tuple[PartitionEndJson, ...]
+    foretold: bool | UnsetType = ABSENT

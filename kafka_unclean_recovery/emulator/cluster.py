@@ -88,10 +88,11 @@ class Cluster:
         """Kill the broker (SIGKILL), uncleanly: all that was written stays on the disk."""
         self._call(self._running_core.kill(broker))
 
-    def power_off(self, broker: int) -> None:
-        """Kill the broker's machine, which loses records that were never synced. Brokers sync when
-        they stop in order, or by `flush`."""
-        self._call(self._running_core.power_off(broker))
+    def power_off(self, *brokers: int) -> None:
+        """Kill the brokers' machines at once, which lose records that were never synced. Brokers
+        sync when they stop in order, or by `flush`. Their sessions end together, and the controller
+        fences them in the order in which a real one does."""
+        self._call(self._running_core.power_off(brokers))
 
     def stop(self, broker: int) -> None:
         """Stop the broker by a controlled shutdown, which leaves a clean-shutdown file."""

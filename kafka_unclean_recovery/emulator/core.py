@@ -135,9 +135,12 @@ class Core:
         self.emulation.kill(self.broker(id_))
         await self._listen(id_)
 
-    async def power_off(self, id_: int) -> None:
-        self.emulation.power_off(self.broker(id_))
-        await self._listen(id_)
+    async def power_off(self, ids: Sequence[int]) -> None:
+        """Nothing happens between the one and the other."""
+        for id_ in ids:
+            self.emulation.power_off(self.broker(id_))
+        for id_ in ids:
+            await self._listen(id_)
 
     async def stop(self, id_: int) -> None:
         self.emulation.stop(self.emulation.broker_that_is(Process.RUNNING, id_))

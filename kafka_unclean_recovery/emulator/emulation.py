@@ -27,6 +27,7 @@ from kafka_unclean_recovery.emulator.faults import STOPPED, Faults
 from kafka_unclean_recovery.kafka_names import Errors
 from kafka_unclean_recovery.kraft_rules import events as ev
 from kafka_unclean_recovery.kraft_rules import records as rec
+from kafka_unclean_recovery.kraft_rules.fencing_order import order_by_hash
 from kafka_unclean_recovery.kraft_rules.machine import handle
 from kafka_unclean_recovery.kraft_rules.records import TopicIdPartition
 from kafka_unclean_recovery.kraft_rules.state import (
@@ -307,9 +308,8 @@ class Emulation:
         for broker in self.brokers.values():
             if broker.running:
                 self._heartbeat(broker)
-        for id_, heard in list(self._heard.items()):
-            if now - heard > self.settings.session_timeout:
-                self.expire(id_)
+        for id_ in self._ended():
+            self.expire(id_)
         if now - self._shrunk >= self.settings.replica_lag_time_max / 2:
             self._shrunk = now
             self._shrink_isrs()
@@ -319,6 +319,15 @@ class Emulation:
             self.happen(ev.BalanceLeaders())
         self._recoveries.tick(now)
         self._settle()
+
+    def _ended(self) -> list[int]:
+        """Return the brokers whose sessions are over, in the order in which they are fenced."""
+        timeout = self.settings.session_timeout
+        ended = [id_ for id_, heard in self._heard.items() if self.now - heard > timeout]
+        if not self.state.release.session_outlives_fencing:
+            return ended
+        tracked = order_by_hash(self.state.contacts.items())
+        return sorted(ended, key=lambda id_: tracked.index(id_) if id_ in tracked else -1)
 
     def next_session_end(self) -> float:
         """Return when the next session ends, unless its broker is heard of before."""

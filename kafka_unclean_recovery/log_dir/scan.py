@@ -20,7 +20,8 @@ from kafka_unclean_recovery.log_dir.future_replicas import (
     taken_into_use,
 )
 from kafka_unclean_recovery.log_dir.log_directory import LogDirectory, read_log_directory
-from kafka_unclean_recovery.log_dir.metadata.image import MetadataImage, unclean_topics
+from kafka_unclean_recovery.log_dir.metadata.elections import fencing, unclean_topics
+from kafka_unclean_recovery.log_dir.metadata.image import MetadataImage
 from kafka_unclean_recovery.log_dir.metadata.newest import (
     CLUSTER_METADATA,
     newest_metadata,
@@ -125,6 +126,7 @@ def scan_log_directories(
         interrupted=read.interrupted,
         whole=() if read.interrupted else whole_disks(directories, image),
         unclean_topics=unclean_topics(image) if newest.metadata else None,
+        fencing=fencing(image) if newest.metadata else None,
     )
 
 

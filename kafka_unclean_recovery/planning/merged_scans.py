@@ -63,6 +63,7 @@ def merge_infos(infos: Sequence[Named]) -> ReplicaInfo:
         interrupted=any(info.interrupted for _, info in infos),
         whole=whole,
         unclean_topics=newest_info.unclean_topics,
+        fencing=newest_info.fencing,
     )
 
 

@@ -10,6 +10,7 @@ from kafka_unclean_recovery.documents.start_order import (
     StartJson,
     StartOrderJson,
 )
+from kafka_unclean_recovery.documents.values import ABSENT
 from kafka_unclean_recovery.documents.writing import document_by_line
 from kafka_unclean_recovery.start_order.result import Harm, PartitionEnd, StartOrder
 
@@ -33,6 +34,7 @@ def render_json(found: StartOrder) -> str:
             for each in found.gone
         ),
         partitions=tuple(map(_partition, found.partitions)),
+        foretold=True if found.foretold else ABSENT,
     )
     return document_by_line(document)
 

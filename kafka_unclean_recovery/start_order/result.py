@@ -78,7 +78,8 @@ class PartitionEnd:
 class StartOrder:
     """The answer. loses: some order loses records that this one keeps, or an empty disk would.
     worst: what the worst order costs where nobody elects in between, None where it was not tried.
-    tried_all: no order costs less. unknown: sentences on what is not known."""
+    tried_all: no order costs less. unknown: sentences on what is not known. foretold: brokers are
+    yet to be fenced, and who may lead is what that will make of it."""
 
     cluster_id: str | None
     starts: tuple[Start, ...]
@@ -88,6 +89,7 @@ class StartOrder:
     tried_all: bool
     unknown: tuple[str, ...]
     rests_on: str | None
+    foretold: bool = False
 
     @property
     def steps(self) -> int:
@@ -135,6 +137,7 @@ def start_order(situation: Situation) -> StartOrder:
         order.tried_all,
         (*situation.unknown, *_unsure(situation), *_many(order)),
         situation.rests_on,
+        situation.foretold,
     )
 
 

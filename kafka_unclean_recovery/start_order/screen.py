@@ -117,6 +117,11 @@ def _totals(found: StartOrder) -> Iterator[str]:
         yield f"{count_text(unled, 'partition')} get no leader: none of their brokers starts"
     if found.rests_on is not None:
         yield f"this rests on {found.rests_on}, and on no controller"
+    if found.foretold:
+        yield (
+            "foretold: the controllers have yet to fence brokers, a session after they begin; ask"
+            " again once they have"
+        )
 
 
 def _folded(lines: Iterator[str]) -> str:

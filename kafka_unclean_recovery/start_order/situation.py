@@ -3,12 +3,19 @@ their brokers will have them; no I/O."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from kafka_unclean_recovery.model import PartitionInfo, PartitionState, ReplicaInfo, ReplicaLog
+from kafka_unclean_recovery.model import (
+    PartitionInfo,
+    PartitionState,
+    ReplicaInfo,
+    ReplicaLog,
+    TopicPartition,
+)
 from kafka_unclean_recovery.planning.merged_scans import NOT_IN_NEWEST
 from kafka_unclean_recovery.planning.started_replica import as_started
+from kafka_unclean_recovery.start_order.foretelling import Foretold, foretold
 from kafka_unclean_recovery.wording import count_text
 
 _NO_METADATA = (
@@ -56,6 +63,7 @@ class Situation:
     """The situation before a start. startable: brokers that are down and may be started now. later:
     brokers that are down and started later than all others. gone: brokers whose disks are lost.
     clean: by broker, the controller will count its last stop as clean; None where nobody knows.
+    foretold: controllers have yet to fence brokers, and the parts are as they will be then.
     """
 
     cluster_id: str | None
@@ -66,6 +74,7 @@ class Situation:
     clean: Mapping[int, bool | None] = field(default_factory=dict)
     unknown: tuple[str, ...] = ()
     rests_on: str | None = None
+    foretold: bool = False
 
 
 def from_disks(
@@ -73,23 +82,40 @@ def from_disks(
 ) -> Situation:
     """Return the situation as disks tell it, with no broker alive. gone: brokers whose disks are
     lost, so that what was read of them once counts for nothing."""
-    states = [part.state for part in info.partitions if part.state is not None]
-    down = {broker for state in states for broker in state.replicas}
+    told = {part.topic_partition: part.state for part in info.partitions if part.state is not None}
+    down = {broker for state in told.values() for broker in state.replicas}
     unclean = set(info.unclean_topics or ())
+    to_come = _to_come(info, told.values())
+    states = {**told, **to_come.states}
     parts = tuple(
-        _part(row, row.state, set(gone), unclean)
+        _part(row, state, set(gone), unclean)
         for row in info.partitions
-        if row.state is not None and row.state.offline
+        if (state := states.get(row.topic_partition)) is not None and state.offline
     )
     return Situation(
         info.cluster_id,
         parts,
         *who_starts(down, gone, later),
         clean=clean_stops(log for row in info.partitions for log in row.replica_logs),
-        unknown=(*info.problems, *_unknown(info, down - set(gone))),
+        unknown=(
+            *info.problems,
+            *_unknown(info),
+            *_not_fenced(states, to_come),
+            *_unread(info, down - set(gone)),
+        ),
         rests_on=f"the metadata log up to offset {info.metadata_end_offset}"
         f" (epoch {info.metadata_epoch})",
+        foretold=bool(to_come.states),
     )
+
+
+def _to_come(info: ReplicaInfo, states: Iterable[PartitionState]) -> Foretold:
+    """Return the partitions with brokers that the controllers have yet to fence, once they have."""
+    if info.fencing is None:
+        return Foretold({})
+    unfenced = {each.broker for each in info.fencing.unfenced}
+    concerned = [state for state in states if not unfenced.isdisjoint(state.replicas)]
+    return foretold(concerned, info.fencing, info.unclean_topics or ())
 
 
 _Ids = tuple[int, ...]
@@ -122,8 +148,8 @@ def clean_stops(logs: Iterable[ReplicaLog]) -> dict[int, bool | None]:
     return {log.broker: log.scanned.stopped_clean for log in logs if log.scanned is not None}
 
 
-def _unknown(info: ReplicaInfo, down: Collection[int]) -> Iterator[str]:
-    """Yield what is not known, a sentence each."""
+def _unknown(info: ReplicaInfo) -> Iterator[str]:
+    """Yield what the metadata log does not tell, a sentence each."""
     if info.metadata_end_offset is None:
         yield _NO_METADATA
         return
@@ -131,14 +157,25 @@ def _unknown(info: ReplicaInfo, down: Collection[int]) -> Iterator[str]:
         yield _NO_CONFIGS
     # One that no metadata log has was deleted; of one that only an older log has, nobody knows.
     torn = [p for p in info.partitions if any(f.code == NOT_IN_NEWEST for f in p.findings)]
-    yield from _counted(torn, _NO_STATE)
-    led = [p for p in info.partitions if p.state is not None and not p.state.offline]
-    yield from _counted(led, _NOT_FENCED)
-    for broker in sorted(set(down) - set(info.brokers)):
-        yield f"the disk of broker {broker}: {_UNREAD}"
+    yield from _counted([row.topic_partition for row in torn], _NO_STATE)
 
 
-def _counted(rows: Collection[PartitionInfo], why: str) -> Iterator[str]:
-    if rows:
-        first = next(iter(rows)).topic_partition
-        yield f"{count_text(len(rows), 'partition')}, the first {first}: {why}"
+def _not_fenced(
+    states: Mapping[TopicPartition, PartitionState], to_come: Foretold
+) -> Iterator[str]:
+    """Yield why nobody knows who may lead once all brokers are fenced, a sentence each."""
+    led = (tp for tp, state in states.items() if not state.offline)
+    untold = {**dict.fromkeys(led, _NOT_FENCED), **to_come.unknown}
+    for why in dict.fromkeys(untold.values()):
+        yield from _counted([tp for tp, its in untold.items() if its == why], why)
+
+
+def _unread(info: ReplicaInfo, down: Collection[int]) -> Iterator[str]:
+    if info.metadata_end_offset is not None:
+        for broker in sorted(set(down) - set(info.brokers)):
+            yield f"the disk of broker {broker}: {_UNREAD}"
+
+
+def _counted(partitions: Sequence[TopicPartition], why: str) -> Iterator[str]:
+    if partitions:
+        yield f"{count_text(len(partitions), 'partition')}, the first {partitions[0]}: {why}"

@@ -223,7 +223,15 @@ def _with_colour(number: int) -> Callable[[Any], object]:
     return lambda document: _objects(document)[number].update(colour=1)
 
 
-LATER = ("broker_epoch", "stopped_clean", "unproven", "tiered", "whole", "unclean_topics")
+LATER = (
+    "broker_epoch",
+    "stopped_clean",
+    "unproven",
+    "tiered",
+    "whole",
+    "unclean_topics",
+    "fencing",
+)
 
 
 def test_every_key_of_every_object_is_needed_but_what_older_files_lack() -> None:

@@ -22,6 +22,8 @@ TWINS = {
     ("shared.ReplicaLogJson", "model.ReplicaLog"): _STRICT,
     ("shared.TopicPartitionJson", "model.TopicPartition"): "model's is a tuple, JSON's an object",
     ("replica_info.WholeDiskJson", "model.WholeDisk"): _STRICT,
+    ("replica_info.UnfencedJson", "model.Unfenced"): _STRICT,
+    ("replica_info.FencingJson", "model.Fencing"): _STRICT,
     ("report.WaitingJson", "model.Waiting"): _STRICT,
     ("report.BrokerWaitingJson", "planning.broker_return.BrokerWaiting"): (
         "the schema bounds its numbers; planning imports no codec"

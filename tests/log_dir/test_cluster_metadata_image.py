@@ -13,13 +13,13 @@ from kafka_unclean_recovery.kafka_names import (
     REMOTE_STORAGE_ENABLE,
     UNCLEAN_LEADER_ELECTION_ENABLE,
 )
+from kafka_unclean_recovery.log_dir.metadata.elections import unclean_topics
 from kafka_unclean_recovery.log_dir.metadata.image import (
     BROKER_RESOURCE,
     TOPIC_RESOURCE,
     MetadataImage,
     PartitionRegistration,
     partition_states,
-    unclean_topics,
 )
 from kafka_unclean_recovery.log_dir.metadata.records import (
     decode_control_record,

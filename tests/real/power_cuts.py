@@ -78,7 +78,9 @@ class PowerCuts:
         self._cluster.kill_all()
         ends = self._tear(chance, topics, stopped)
         gone = (chance.choice(BROKERS),) if chance.random() < 0.5 else ()
+        before = self._ask(gone)
         self._fence(gone)
+        self._compare(before, self._ask(gone))
         if blind:
             saved = self._home / f"saved-{number}"
             self._cluster.kill_all()
@@ -132,13 +134,21 @@ class PowerCuts:
         self._cluster.start([self._controller])
         if self._cluster.spec.version == OLDEST:
             self._cluster.start([SPECTATOR])
-        told: list[str] = []
+        told: dict[str, Any] = {}
 
         def fenced() -> bool:
-            told[:] = self._ask(gone)["unknown"]
-            return not any("still has a leader" in sentence for sentence in told)
+            told.update({"foretold": False} | self._ask(gone))
+            return not told["foretold"]
 
         wait_until(fenced, TIMEOUT, lambda: f"nobody leads: {told}")
+
+    def _compare(self, before: dict[str, Any], after: dict[str, Any]) -> None:
+        """Compare what was foretold before the controllers ran with what they made of it."""
+        self.tally.came["foretold"] += "foretold" in before
+        differ = {key for key in before if before[key] != after.get(key)}
+        if differ - {"foretold", "rests_on"} or before["unknown"] or "foretold" in after:
+            told = {key: (before.get(key), after.get(key)) for key in sorted(differ)}
+            self.tally.wrong.append(f"before the fencing, and after: {told}")
 
     def _disks(self, brokers: Sequence[int]) -> list[str]:
         return [

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import replace
 
 from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.model import (
     EpochSpan,
+    Fencing,
     PartitionInfo,
     PartitionState,
     ReplicaInfo,
     ReplicaLog,
     Scanned,
     TopicPartition,
+    Unfenced,
 )
 from kafka_unclean_recovery.start_order.report import render_json
 from kafka_unclean_recovery.start_order.result import StartOrder, start_order
@@ -54,11 +57,12 @@ def _row(number: int, ends: Mapping[int, int], last: int, leader: int = -1) -> P
     return PartitionInfo(TopicPartition("orders", number), state, logs)
 
 
-def _info(*rows: PartitionInfo) -> ReplicaInfo:
+def _info(*rows: PartitionInfo, fencing: Fencing | None = None) -> ReplicaInfo:
     scanned = {log.broker for row in rows for log in row.replica_logs}
     return ReplicaInfo(
         *("c", "2026-11-27T00:00:00+00:00", tuple(sorted(scanned)), rows, 2, 100),
         unclean_topics=(),
+        fencing=fencing,
     )
 
 
@@ -204,3 +208,32 @@ def test_the_screen_is_as_long_for_3000_partitions_as_for_three_and_80_columns_w
 def test_json_says_of_each_partition_who_leads_it_in_the_end() -> None:
     found = start_order(from_disks(_info(_row(0, {1: 100, 2: 200, 3: 250}, last=1))))
     assert '"leader": 3, "elected": true, "step": 1, "records": 0' in render_json(found)
+
+
+def test_before_the_controllers_have_fenced_anybody_the_order_is_foretold() -> None:
+    row = _row(0, {1: 100, 2: 200, 3: 250}, last=2, leader=1)
+    assert row.state is not None
+    led = replace(
+        row.state, isr=(1, 2, 3), elr=(), last_known_elr=(), offline_replicas=(), leader_epoch=2
+    )
+    # 1 is fenced last.
+    unfenced = (Unfenced(1, 4), Unfenced(2, 2), Unfenced(3, 4))
+    fencing = Fencing(unfenced, elr=True, by_hash=True, min_isr=2)
+    situation = from_disks(_info(replace(row, state=led), fencing=fencing))
+    found = start_order(situation)
+    assert (situation.foretold, found.unknown) == (True, ())
+    assert situation.parts[0].state.last_known_elr == (1,)
+    assert _groups(found) == [[2, 3], [1]]
+    assert "foretold: the controllers have yet to fence brokers" in render_start_order(
+        found, _command
+    )
+    assert json.loads(render_json(found))["foretold"] is True
+
+
+def test_what_is_not_foretold_is_no_row_and_unknown() -> None:
+    row = _row(0, {1: 100, 2: 200, 3: 250}, last=1, leader=1)
+    none = Fencing((Unfenced(1, 1),), elr=True, by_hash=True)
+    found = start_order(from_disks(_info(row, fencing=none)))
+    assert found.partitions == ()
+    assert [each for each in found.unknown if "min.insync.replicas" in each]
+    assert "foretold" not in json.loads(render_json(found))

@@ -43,9 +43,10 @@ _ELECTIONS = "--elections-file"
 class Options:
     """Tell in which order to start brokers that are down, and when to elect in between.
 
-    The command only reads. Before any broker runs: the controllers must run again and have fenced
-    the brokers; give the scans of all disks, and one of a controller's. Later, with
-    --bootstrap-server, it asks the brokers that run, and needs the scans of those that are down.
+    The command only reads. Before any broker runs: give the scans of all disks, and one of a
+    controller's; who may lead is foretold until the controllers run and have fenced the brokers.
+    Later, with --bootstrap-server, it asks the brokers that run, and needs the scans of those that
+    are down.
     The exit code is 0 when any order is safe, 1 when some order loses records, or a broker may lead
     too early at a cost that is not known, and 4 when something else is not known.
     """

@@ -130,6 +130,11 @@ def _each(
     return do
 
 
+def _power_off(cluster: Cluster, values: Values) -> None:
+    _check_all(cluster, values["BROKER"], None)
+    cluster.power_off(*values["BROKER"])
+
+
 def _processes(
     of_broker: Callable[[Cluster, int], None],
     of_controller: Callable[[Cluster], None],
@@ -251,7 +256,7 @@ _DO: Mapping[str, Callable[[Cluster, Values], str | None]] = {
     "elect-leaders": _elect,
     "reassign": _reassign,
     "kill": _each(Cluster.kill),
-    "power-off": _each(Cluster.power_off),
+    "power-off": _power_off,
     "stop": _each(Cluster.stop, Process.RUNNING),
     "drain": _each(Cluster.drain, Process.RUNNING),
     "start": _each(Cluster.start, Process.DEAD),

@@ -26,8 +26,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from kafka_unclean_recovery.kafka_names import (
+    METADATA_VERSION,
     REMOTE_STORAGE_ENABLE,
-    UNCLEAN_LEADER_ELECTION_ENABLE,
 )
 from kafka_unclean_recovery.log_dir.metadata import records as records
 from kafka_unclean_recovery.log_dir.metadata.records import (
@@ -35,6 +35,7 @@ from kafka_unclean_recovery.log_dir.metadata.records import (
     MetadataRecord,
     UnknownRecord,
 )
+from kafka_unclean_recovery.log_dir.metadata.registration_table import RegistrationTable
 from kafka_unclean_recovery.model import TIERED, PartitionState
 
 TOPIC_RESOURCE = 2
@@ -149,6 +150,12 @@ class MetadataImage:
     """The voters as VotersRecord has them (KIP-853), empty for a static quorum."""
     controllers: dict[int, tuple[Endpoint, ...]] = field(default_factory=dict)
     """The controllers that registered (3.7 and later), with their listeners."""
+    controller_levels: dict[int, int] = field(default_factory=dict)
+    """The highest metadata.version that each of them supports, 0 unknown."""
+    registered: RegistrationTable = field(
+        default_factory=RegistrationTable, repr=False, compare=False
+    )
+    """The ids of `brokers`, as a controller goes through them."""
     quorum_leader: int | None = None
     kraft_version: int = 0
     unknown: Counter[UnknownRecord] = field(default_factory=Counter)
@@ -224,6 +231,7 @@ Refusal = str | None
 
 
 def _register_broker(image: MetadataImage, fields: Fields) -> Refusal:
+    image.registered.put(fields["broker_id"])
     image.brokers[fields["broker_id"]] = BrokerRegistration(
         id=fields["broker_id"],
         epoch=fields["broker_epoch"],
@@ -239,6 +247,7 @@ def _register_broker(image: MetadataImage, fields: Fields) -> Refusal:
 
 
 def _unregister_broker(image: MetadataImage, fields: Fields) -> Refusal:
+    image.registered.remove(fields["broker_id"])
     known = image.brokers.pop(fields["broker_id"], None)
     return _NEVER_REGISTERED if known is None else None
 
@@ -246,11 +255,14 @@ def _unregister_broker(image: MetadataImage, fields: Fields) -> Refusal:
 def _register_controller(image: MetadataImage, fields: Fields) -> Refusal:
     listeners = tuple(Endpoint(**endpoint) for endpoint in fields["end_points"])
     image.controllers[fields["controller_id"]] = listeners
+    levels = {f["name"]: f["max_supported_version"] for f in fields["features"]}
+    image.controller_levels[fields["controller_id"]] = levels.get(METADATA_VERSION, 0)
     return None
 
 
 def _unregister_controller(image: MetadataImage, fields: Fields) -> Refusal:
     image.controllers.pop(fields["controller_id"], None)
+    image.controller_levels.pop(fields["controller_id"], None)
     return None
 
 
@@ -258,6 +270,7 @@ def _change_broker(image: MetadataImage, broker: int, epoch: int, **changes: Any
     known = image.brokers.get(broker)
     if known is None or known.epoch != epoch:
         return _NEVER_REGISTERED
+    image.registered.put(broker)
     image.brokers[broker] = replace(known, **changes)
     return None
 
@@ -397,18 +410,6 @@ def partition_states(image: MetadataImage) -> list[PartitionState]:
         )
         for topic, topic_id, number, found in _all_partitions(image)
     ]
-
-
-def unclean_topics(image: MetadataImage) -> tuple[str, ...]:
-    """Return the topics for which the log says that unclean.leader.election.enable is true: by
-    their own configs, or by the cluster's default. What the controllers' files say is not there."""
-    default = _unclean(image, (BROKER_RESOURCE, "")) or "false"
-    found = {t: _unclean(image, (TOPIC_RESOURCE, t)) for t in image.topics.values()}
-    return tuple(sorted(topic for topic, own in found.items() if (own or default) == "true"))
-
-
-def _unclean(image: MetadataImage, resource: tuple[int, str]) -> str | None:
-    return image.configs.get(resource, {}).get(UNCLEAN_LEADER_ELECTION_ENABLE)
 
 
 def _tiered(image: MetadataImage, topic: str) -> str | None:
