@@ -141,6 +141,7 @@ _kafka_unclean_recovery_before_start() {
         --bootstrap-server) COMPREPLY=(); return ;;
         --command-config) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --replica-info-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
+        --gone) COMPREPLY=(); return ;;
         --plan-output-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --commands-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --format) _kafka_unclean_recovery__reply < <(compgen -W "table json" -- "$cur"); return ;;
@@ -149,7 +150,7 @@ _kafka_unclean_recovery_before_start() {
         --metrics-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
     esac
-    _kafka_unclean_recovery__reply < <(compgen -W "--log-dirs --bootstrap-server --command-config --replica-info-file --plan-output-file --commands-file --format --topics --path-to-json-file --metrics-file --log-format --help" -- "$cur")
+    _kafka_unclean_recovery__reply < <(compgen -W "--log-dirs --bootstrap-server --command-config --replica-info-file --gone --plan-output-file --commands-file --format --topics --path-to-json-file --metrics-file --log-format --help" -- "$cur")
 }
 _kafka_unclean_recovery_start_order() {
     local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"

@@ -123,6 +123,7 @@ complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from before-start'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from before-start' -l bootstrap-server -d 'Brokers to contact first, to find the others' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from before-start' -l command-config -d 'Java client properties file for the connection, such as TLS and SASL; by default connections are plaintext' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from before-start' -l replica-info-file -d 'File that scan-log-dirs --output wrote, on this machine or another' -r -F
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from before-start' -l gone -d 'Ids of brokers whose disks are lost for good, such as 1,2; by default none' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from before-start' -l plan-output-file -d 'Write the leaders of the replicas that are truncated to this new file, for salvage --plan' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from before-start' -l commands-file -d 'Write the commands that keep what the start would delete to this new file, as a shell script' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from before-start' -l format -d 'Format of the result on stdout' -x -a 'table json'

@@ -125,6 +125,7 @@ _arguments \
     '--bootstrap-server=[Brokers to contact first, to find the others]:value: ' \
     '--command-config=[Java client properties file for the connection, such as TLS and SASL; by default connections are plaintext]:file:_files' \
     '*--replica-info-file=[File that scan-log-dirs --output wrote, on this machine or another]:file:_files' \
+    '--gone=[Ids of brokers whose disks are lost for good, such as 1,2; by default none]:value: ' \
     '--plan-output-file=[Write the leaders of the replicas that are truncated to this new file, for salvage --plan]:file:_files' \
     '--commands-file=[Write the commands that keep what the start would delete to this new file, as a shell script]:file:_files' \
     '--format=[Format of the result on stdout]:value:(table json)' \

@@ -163,8 +163,9 @@ def refused_advice(rows: Iterable[PartitionCare]) -> Iterator[str]:
     yield (
         f"{count_text(len(refused), 'partition')}, {'the first ' if more else ''}"
         f"{first.topic_partition} (ISR {ids_text(first.state.isr)}, min.insync.replicas"
-        f" {first.min_isr}), {'refuse' if more else 'refuses'} what is written with acks=all until"
-        f" more replicas are in the ISR{how if on_gone else ''}"
+        f" {first.min_isr}), {'refuse' if more else 'refuses'} what is written with acks=all, and"
+        " who asks for the end may get OFFSET_NOT_AVAILABLE, until more replicas are in the"
+        f" ISR{how if on_gone else ''}"
     )
 
 

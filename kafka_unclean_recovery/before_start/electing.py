@@ -151,7 +151,7 @@ def _beside_unread(
     read = {
         b for b, other in known.logs.items() if other.live or other.sure or other.problem == GONE
     }
-    unread = set(state.replicas) - read - {disk.broker, found.by_itself.leader}
+    unread = set(state.replicas) - read - {disk.broker, found.by_itself.leader} - known.lost
     if not unread:
         return found
     untold = tuple(sorted({*found.cuts.untold, *unread}))

@@ -94,7 +94,8 @@ class _View:
 @dataclass(frozen=True, slots=True)
 class Looking:
     """The means to look at a cluster. seconds: for each round of questions. others: scans of the
-    disks of other brokers, None without any. wanted: tells which partitions were asked for."""
+    disks of other brokers, None without any. wanted: tells which partitions were asked for. gone:
+    brokers whose disks are lost for good."""
 
     nodes: Nodes
     reader: Reader
@@ -102,6 +103,7 @@ class Looking:
     seconds: float
     others: ReplicaInfo | None = None
     wanted: Callable[[TopicPartition], bool] = lambda _: True
+    gone: frozenset[int] = frozenset()
 
 
 async def look(means: Looking, disk: OwnDisk) -> BeforeStart:
@@ -362,11 +364,13 @@ def _put_together(
     for tp, state in states.items():
         known[tp] = Known(
             state,
-            logs=of_others(disk.broker, state, seen.logs.get(tp, {}), scanned.get(tp)),
+            logs=of_others(disk.broker, state, seen.logs.get(tp, {}), scanned.get(tp), means.gone),
             unclean=seen.unclean.enabled.get(tp.topic),
             unclean_untold=seen.unclean.untold.get(tp.topic, "is not known"),
             led_unseen=seen.led_unseen.get(tp),
             unlisted={b: seen.doubts[b] for b in state.replicas if b in seen.doubts},
+            # One that may live may have its disk.
+            lost=means.gone - {*seen.doubts},
         )
     return known
 

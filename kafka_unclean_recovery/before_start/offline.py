@@ -18,12 +18,19 @@ _NO_METADATA = (
     " (scan-log-dirs), and give it as --replica-info-file"
 )
 _UNCLEAN = "is not known from disks"
+_LED_BY_GONE = (
+    "its leader by the metadata log, broker {}, is gone, so the controllers choose another one:"
+    " start-order tells whom; then scan a controller's log directory again"
+)
 _SHOWN = 5
 
 
-def from_disks(disk: OwnDisk, others: ReplicaInfo) -> BeforeStart:
+def from_disks(
+    disk: OwnDisk, others: ReplicaInfo, gone: frozenset[int] = frozenset()
+) -> BeforeStart:
     """Foretell the start by scans. The controllers are taken to go on from the newest metadata log
-    that was read, and leaders to come back as leaders."""
+    that was read, and leaders to come back as leaders, but those in `gone`, whose disks are
+    lost."""
     if others.cluster_id not in (None, disk.cluster_id):
         why = (
             f"its disk is of cluster {disk.cluster_id}, and the scans are of cluster"
@@ -37,7 +44,7 @@ def from_disks(disk: OwnDisk, others: ReplicaInfo) -> BeforeStart:
     if merged.metadata_end_offset is None:
         untold = Known(untold=_NO_METADATA)
         return foretell(disk, dict.fromkeys(wanted_of(disk.replicas), untold))
-    known = {tp: _known(disk, rows.get(tp)) for tp in wanted_of(disk.replicas)}
+    known = {tp: _known(disk, rows.get(tp), gone) for tp in wanted_of(disk.replicas)}
     rests_on = (
         f"the metadata log up to offset {merged.metadata_end_offset}"
         f" (epoch {merged.metadata_epoch})"
@@ -63,8 +70,10 @@ def _torn(merged: ReplicaInfo, wanted: Container[TopicPartition]) -> Iterator[st
         yield f"the same of {len(said) - _SHOWN} more partitions"
 
 
-def _known(disk: OwnDisk, row: PartitionInfo | None) -> Known:
+def _known(disk: OwnDisk, row: PartitionInfo | None, gone: frozenset[int]) -> Known:
     if row is None or row.state is None:
         return Known(gone=True, live=False)
-    logs = of_others(disk.broker, row.state, {}, row)
-    return Known(row.state, logs=logs, unclean_untold=_UNCLEAN, live=False)
+    if row.state.leader in gone:
+        return Known(untold=_LED_BY_GONE.format(row.state.leader), live=False)
+    logs = of_others(disk.broker, row.state, {}, row, gone)
+    return Known(row.state, logs=logs, unclean_untold=_UNCLEAN, live=False, lost=gone)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from itertools import pairwise
 
 from kafka_unclean_recovery.model import EpochSpan, PartitionInfo, PartitionState, ReplicaLog
@@ -43,10 +43,13 @@ def of_others(
     state: PartitionState,
     live: Mapping[int, ReplicaLog],
     scanned: PartitionInfo | None,
+    gone: Container[int] = (),
 ) -> dict[int, ReplicaLog]:
     """Return the logs of the other brokers. A live broker's answer is not replaced by a scan of its
-    disk, and a disk that has another topic of that name tells nothing."""
-    disks = [log for log in (scanned.replica_logs if scanned else ()) if log.broker != own]
+    disk, and a disk that has another topic of that name tells nothing. gone: brokers whose disks
+    are lost, so that what was read of them once counts for nothing."""
+    every = scanned.replica_logs if scanned else ()
+    disks = [log for log in every if log.broker != own and log.broker not in gone]
     beside = [log for log in disks if log.broker not in live and _is_of(state, log)]
     checked = cross_check(
         state,

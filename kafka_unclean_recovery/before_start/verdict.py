@@ -56,6 +56,7 @@ class Known:
     it is not known. live: the controller was asked, and no metadata log read. led_unseen: it looks
     as if nobody led it, and a broker does that is not listed: which, and how it would be. unlisted:
     why brokers of other replicas are not known to be dead though they are not listed, by broker.
+    lost: brokers whose disks are lost for good.
     """
 
     state: PartitionState | None = None
@@ -67,10 +68,11 @@ class Known:
     live: bool = True
     led_unseen: str | None = None
     unlisted: Mapping[int, str] = field(default_factory=dict)
+    lost: frozenset[int] = frozenset()
 
     def unread(self, own: int) -> tuple[int, ...]:
         """Return the other replicas whose logs nobody has read."""
-        replicas = self.state.replicas if self.state else ()
+        replicas = set(self.state.replicas if self.state else ()) - self.lost
         return tuple(sorted(b for b in replicas if b != own and b not in self.logs))
 
 

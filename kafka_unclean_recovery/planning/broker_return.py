@@ -301,7 +301,11 @@ def _together(broker: int, verdicts: Sequence[Waiting]) -> BrokerWaiting:
 def waiting_lines(waitings: Iterable[BrokerWaiting]) -> list[str]:
     """Return a line for each broker about which anything is known."""
     told = (w for w in waitings if w.lossless or w.better or w.no_better or w.worse)
-    return [f"if broker {w.broker} returns{_whole(w)}: {brings_text(w)}" for w in told]
+    return [f"if broker {w.broker} returns{_whole(w)}: {brings_text(w)}{_when(w)}" for w in told]
+
+
+def _when(waiting: BrokerWaiting) -> str:
+    return "; start-order tells when to start it" if waiting.worse else ""
 
 
 def _whole(waiting: BrokerWaiting) -> str:

@@ -51,6 +51,7 @@ def too_few_live(states: Iterable[PartitionState | None], least: MinIsrs) -> str
     return (
         f"{count_text(len(refused), 'partition')}, {'the first ' if many else ''}{name} (live"
         f" replicas {live}, min.insync.replicas {needed}), {'have' if many else 'has'} a leader and"
-        f" {'refuse' if many else 'refuses'} what is written with acks=all until more replicas are"
-        " back in the ISR: aftercare tells when"
+        f" {'refuse' if many else 'refuses'} what is written with acks=all, and who asks for the"
+        " end may get OFFSET_NOT_AVAILABLE, until more replicas are back in the ISR: aftercare"
+        " tells when"
     )

@@ -137,6 +137,7 @@ def test_a_return_that_cuts_others_is_worse_and_says_to_elect_first() -> None:
     assert brings_text(found) == "1 partition worse by 450 records of others"
     assert why_wait(found).endswith("they are cut to its log; elect before it starts")
     offline = row(plan=replace(plan(), waiting=(worse,)))
-    assert "if broker 1 returns: 1 partition worse by 450 records of others" in render_table(
-        report(offline)
-    )
+    assert (
+        "if broker 1 returns: 1 partition worse by 450 records of others; start-order tells when to"
+        " start it"
+    ) in render_table(report(offline))

@@ -16,7 +16,8 @@ from tests.real.cli import Cli, Finished
 
 REFUSES = (
     "1 partition, orders-0 (live replicas 1, min.insync.replicas 2), has a leader and refuses what"
-    " is written with acks=all until more replicas are back in the ISR: aftercare tells when"
+    " is written with acks=all, and who asks for the end may get OFFSET_NOT_AVAILABLE, until more"
+    " replicas are back in the ISR: aftercare tells when"
 )
 
 

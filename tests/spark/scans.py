@@ -65,7 +65,8 @@ def in_one_process(
     partitions = tuple(map(_as_in_tables, info.partitions))
     # Tables do not hold configs: start-order asks for them, and reads no tables.
     at, configs = like.scanned_at, None
-    return replace(info, partitions=partitions, scanned_at=at, unclean_topics=configs)
+    told = replace(info, partitions=partitions, scanned_at=at)
+    return replace(told, unclean_topics=configs, fencing=configs)
 
 
 def _as_in_tables(info: PartitionInfo) -> PartitionInfo:

@@ -25,6 +25,7 @@ from kafka_unclean_recovery.cli.disk_sources import Sources, read_sources
 from kafka_unclean_recovery.cli.flags import (
     CommandConfig,
     Format,
+    Gone,
     MetricsFile,
     OutputFormat,
     PartitionsFile,
@@ -32,7 +33,7 @@ from kafka_unclean_recovery.cli.flags import (
     Topics,
 )
 from kafka_unclean_recovery.cli.plan_outputs import PlanOutputs
-from kafka_unclean_recovery.cli.selection import Selection, selection
+from kafka_unclean_recovery.cli.selection import Selection, broker_ids, refuse_live, selection
 from kafka_unclean_recovery.cli.session import Session, check_connection, run
 from kafka_unclean_recovery.cli.terminal.console import Console, check_output, write_new
 from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
@@ -75,6 +76,7 @@ class Options:
     ] = None
     command_config: CommandConfig = None
     replica_info_file: ReplicaInfoFiles = None
+    gone: Gone = None
     plan_output_file: Annotated[
         Path | None,
         typer.Option(
@@ -107,19 +109,23 @@ def foretell(console: Console, options: Options) -> int:
     """Run the command and return its exit code. Raises Exit."""
     outputs = _checked(options)
     chosen = selection(options.topics, options.path_to_json_file)
+    gone = broker_ids(options.gone, "--gone")
     others = _others(console, options, chosen)
     disk = _disk(console, options.log_dirs, chosen)
+    if disk.broker in gone:
+        raise usage(f"--gone: broker {disk.broker} is the one whose disk is given; leave it out")
     server = options.bootstrap_server
     if server is None:
         assert others is not None
-        found = from_disks(disk, others)
+        found = from_disks(disk, others, gone)
         return _tell(console, options, outputs, found)
 
     async def ask(session: Session) -> int:
+        refuse_live("--gone", gone, (await session.cluster()).brokers)
         source = ChosenSource(session.nodes, session.wishes)
         seconds = budgets.BEFORE_START.seconds
         nodes, reader = session.nodes, session.reader
-        means = Looking(nodes, reader, source, seconds, others, chosen.includes)
+        means = Looking(nodes, reader, source, seconds, others, chosen.includes, gone)
         found = await metrics_file.timed("look", session.stop.unless(look(means, disk)))
         return _tell(console, options, outputs, found)
 
