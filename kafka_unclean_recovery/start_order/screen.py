@@ -90,7 +90,7 @@ def _records(number: int) -> str:
 def _gone(gone: Gone) -> Iterator[str]:
     if gone.trap is not None:
         yield (
-            f"not yet an empty disk under id {gone.broker}: it would lead by itself"
+            f"not yet an empty disk under id {gone.broker}: it may lead by itself"
             f" {_harm_text(gone.trap)}; register it once these have a leader"
         )
     else:

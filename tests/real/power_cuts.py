@@ -240,7 +240,10 @@ class PowerCuts:
         found = self._leaders(leaders)
         for tp, played in foretold.items():
             leader = leaders[tp]
-            if found[tp] != leader:
+            if leader in gone and found[tp] < 0:
+                # The controller heard of the new log directory after it had unfenced the broker.
+                self.tally.came["empty, and not led"] += 1
+            elif found[tp] != leader:
                 self.tally.wrong.append(f"{tp}: {order} led by {found[tp]}, foretold {played}")
             elif leader >= 0 and self._lost(tp, leader, ends, gone) != played.price.records:
                 self.tally.wrong.append(f"{tp}: {order} lost otherwise than {played}")
