@@ -157,6 +157,7 @@ _kafka_unclean_recovery_start_order() {
     if [[ $prev == = ]]; then prev="${COMP_WORDS[COMP_CWORD-2]}"; fi
     case "$prev" in
         --bootstrap-server) COMPREPLY=(); return ;;
+        --bootstrap-controller) COMPREPLY=(); return ;;
         --command-config) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --replica-info-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --log-dirs) _kafka_unclean_recovery__reply < <(compgen -d -- "$cur"); return ;;
@@ -166,7 +167,7 @@ _kafka_unclean_recovery_start_order() {
         --format) _kafka_unclean_recovery__reply < <(compgen -W "table json" -- "$cur"); return ;;
         --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
     esac
-    _kafka_unclean_recovery__reply < <(compgen -W "--bootstrap-server --command-config --replica-info-file --log-dirs --gone --later --elections-file --format --log-format --help" -- "$cur")
+    _kafka_unclean_recovery__reply < <(compgen -W "--bootstrap-server --bootstrap-controller --command-config --replica-info-file --log-dirs --gone --later --elections-file --format --log-format --help" -- "$cur")
 }
 _kafka_unclean_recovery_report() {
     local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"

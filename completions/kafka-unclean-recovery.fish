@@ -133,6 +133,7 @@ complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from before-start'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from before-start' -l log-format -d 'Format of messages on stderr: text, or a JSON object for each message' -x -a 'text json'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from before-start' -l help -d 'Show this message and exit'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from start-order' -l bootstrap-server -d 'Brokers to contact first, to find the others' -x
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from start-order' -l bootstrap-controller -d 'Controllers to ask before any broker runs, in place of a scan of a controller\'s log directory: give all of them' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from start-order' -l command-config -d 'Java client properties file for the connection, such as TLS and SASL; by default connections are plaintext' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from start-order' -l replica-info-file -d 'File that scan-log-dirs --output wrote, on this machine or another' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from start-order' -l log-dirs -d 'Log directory of a dead broker, which is read now' -x -a '(__fish_complete_directories)'

@@ -139,6 +139,7 @@ start-order)
 shift words; ((CURRENT--))
 _arguments \
     '--bootstrap-server=[Brokers to contact first, to find the others]:value: ' \
+    '--bootstrap-controller=[Controllers to ask before any broker runs, in place of a scan of a controller'\''s log directory  give all of them]:value: ' \
     '--command-config=[Java client properties file for the connection, such as TLS and SASL; by default connections are plaintext]:file:_files' \
     '*--replica-info-file=[File that scan-log-dirs --output wrote, on this machine or another]:file:_files' \
     '*--log-dirs=[Log directory of a dead broker, which is read now]:directory:_files -/' \

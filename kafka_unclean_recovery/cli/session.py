@@ -186,7 +186,10 @@ def run(
 
 
 _ALL_DOWN = "; where every broker is down, start-order tells which to start first"
-_CONTROLLER = f"where this is a controller's address, give a broker's{_ALL_DOWN}"
+_CONTROLLER = (
+    "where this is a controller's address, give a broker's; where every broker is down, give it to"
+    " start-order as --bootstrap-controller"
+)
 
 
 async def _guarded(work: Awaitable[int], console: Console, controller: Controller) -> int:

@@ -90,7 +90,8 @@ class StartOrderJson(Entry, frozen=True, kw_only=True):
     worst: How many records the worst order loses beyond that, with no election in between; null
         where it was not tried, or is not known.
     tried_all: No order costs less.
-    rests_on: The metadata log that was read in place of the controller; null: brokers were asked.
+    rests_on: The metadata log that was read in place of the controller; null: brokers
+        or the active controller were asked.
     unknown: What is not known, a sentence each.
     starts: The brokers that are started, by step.
     gone: The brokers whose disks are lost for good.

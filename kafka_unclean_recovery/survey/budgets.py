@@ -72,5 +72,7 @@ MIN_ISRS = Budget(3.0)
 # Commands that elect nobody: each round of their questions.
 AFTERCARE = Budget(10.0)
 BEFORE_START = Budget(10.0)
+# A metadata log of a million partitions has some hundred MiB.
+METADATA_LOG = Budget(60.0)
 DOCTOR = Budget(10.0, alone=1.0)
 LOST_QUORUM = Budget(15.0)

@@ -16,6 +16,8 @@ from tests.cli.disks import info, partition, replica_log, write_info
 from tests.cli.in_process import RECOVERY, invoke
 from tests.cli.run import NOWHERE
 
+NOBODY = "127.0.0.1:1"
+
 # Broker 2 is the last known leader and has the least; 1 and 3 are back.
 CUT = """
 create-topic orders replica-assignment=1:2:3 min.insync.replicas=2
@@ -117,3 +119,25 @@ def test_brokers_that_run_are_asked_and_a_disk_that_nobody_read_is_named(cut: Cl
     assert told["rests_on"] is None
     assert sorted(start["broker"] for start in told["starts"]) == [1, 2]
     assert any("the log of broker 1 was not read by anybody" in each for each in told["unknown"])
+
+
+def test_without_an_active_controller_it_is_said_who_was_asked(tmp_path: Path, scan: Path) -> None:
+    asked = ("start-order", "--bootstrap-controller", NOBODY, "--replica-info-file", str(scan))
+    done = invoke(RECOVERY, *asked, cwd=tmp_path)
+    assert (done.code, done.stdout) == (3, "")
+    assert "--bootstrap-controller: no active controller tells who may lead: " in done.stderr
+    assert NOBODY in done.stderr
+
+
+def test_a_brokers_address_is_no_controllers(kafka_cluster: Cluster, scan: Path) -> None:
+    asked = ("start-order", "--bootstrap-controller", kafka_cluster.bootstrap_servers)
+    done = invoke(RECOVERY, *asked, "--replica-info-file", str(scan))
+    assert (done.code, done.stdout) == (3, "")
+    assert "a broker's address goes with --bootstrap-server" in done.stderr
+
+
+def test_brokers_and_controllers_are_not_asked_both() -> None:
+    both = ("--bootstrap-server", NOBODY, "--bootstrap-controller", NOBODY)
+    done = invoke(RECOVERY, "start-order", *both)
+    assert (done.code, done.stdout) == (2, "")
+    assert "give either --bootstrap-server or --bootstrap-controller" in done.stderr

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -22,12 +23,21 @@ from kafka_unclean_recovery.cli.flags import (
     ReplicaInfoFiles,
 )
 from kafka_unclean_recovery.cli.selection import broker_ids, refuse_live, selection
-from kafka_unclean_recovery.cli.session import Session, check_connection, connection_flags, run
+from kafka_unclean_recovery.cli.session import (
+    Session,
+    check_connection,
+    client_config,
+    connection_flags,
+    run,
+)
 from kafka_unclean_recovery.cli.terminal.console import Console, check_output, write_new
 from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
-from kafka_unclean_recovery.errors import CANNOT_TELL, NOT_ALL, OK, usage
-from kafka_unclean_recovery.model import PartitionState, TopicPartition
+from kafka_unclean_recovery.cluster.wire.bootstrap import parse_bootstrap
+from kafka_unclean_recovery.errors import CANNOT_TELL, NOT_ALL, OK, UNREACHABLE, Exit, usage
+from kafka_unclean_recovery.model import PartitionState, ReplicaInfo, TopicPartition
+from kafka_unclean_recovery.planning.merged_scans import merge_infos, metadata_age
 from kafka_unclean_recovery.shown import shell_join
+from kafka_unclean_recovery.start_order.controllers import ask_controllers
 from kafka_unclean_recovery.start_order.looking import look
 from kafka_unclean_recovery.start_order.report import render_json
 from kafka_unclean_recovery.start_order.result import StartOrder, start_order
@@ -37,6 +47,8 @@ from kafka_unclean_recovery.survey import budgets
 
 _NAME = "kafka-unclean-recovery"
 _ELECTIONS = "--elections-file"
+_CONTROLLERS = "--bootstrap-controller"
+_NEWER = "a scan has a newer metadata log than the active controller, which has lost records"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +56,8 @@ class Options:
     """Tell in which order to start brokers that are down, and when to elect in between.
 
     The command only reads. Before any broker runs: give the scans of all disks, and one of a
-    controller's; who may lead is foretold until the controllers run and have fenced the brokers.
+    controller's, or --bootstrap-controller; who may lead is foretold until the controllers have
+    fenced the brokers.
     Later, with --bootstrap-server, it asks the brokers that run, and needs the scans of those that
     are down.
     The exit code is 0 when any order is safe, 1 when some order loses records, or a broker may lead
@@ -56,6 +69,14 @@ class Options:
         typer.Option(
             metavar="HOST:PORT[,...]",
             help="Brokers to contact first, to find the others. Without it no broker runs yet.",
+        ),
+    ] = None
+    bootstrap_controller: Annotated[
+        str | None,
+        typer.Option(
+            metavar="HOST:PORT[,...]",
+            help="Controllers to ask before any broker runs, in place of a scan of a controller's"
+            " log directory: give all of them.",
         ),
     ] = None
     command_config: CommandConfig = None
@@ -91,10 +112,13 @@ def tell(console: Console, options: Options) -> int:
     disks = read_sources(console, sources, selection(None, None)) if sources.any else None
     server = options.bootstrap_server
     if server is None:
-        assert disks is not None
-        states = (part.state for part in disks.partitions if part.state is not None)
+        told = disks if options.bootstrap_controller is None else _of_controllers(options, disks)
+        assert told is not None
+        states = (part.state for part in told.partitions if part.state is not None)
         _check_brokers(states, gone, later)
-        return _tell(console, options, sources, from_disks(disks, gone, later))
+        found = from_disks(told, gone, later)
+        asked = options.bootstrap_controller is not None
+        return _tell(console, options, sources, replace(found, rests_on=None) if asked else found)
 
     async def ask(session: Session) -> int:
         seconds = budgets.BEFORE_START.seconds
@@ -109,17 +133,44 @@ def tell(console: Console, options: Options) -> int:
     return run(console, server, options.command_config, ask)
 
 
+def _of_controllers(options: Options, disks: ReplicaInfo | None) -> ReplicaInfo:
+    """Return the disks with what the active controller tells. Raises Exit where none does, or
+    brokers run."""
+    addresses = parse_bootstrap(options.bootstrap_controller or "")
+    config = client_config(options.command_config)
+    deadline = budgets.METADATA_LOG.deadline()
+    found = asyncio.run(ask_controllers(addresses, config, deadline))
+    if isinstance(found, str):
+        raise Exit(UNREACHABLE, f"{_CONTROLLERS}: no active controller tells who may lead: {found}")
+    if found.living:
+        raise usage(
+            f"{_CONTROLLERS} is for the time before any broker runs, and broker {found.living[0]}"
+            " runs; give --bootstrap-server"
+        )
+    if disks is None:
+        return found.info
+    newer = [_NEWER] if metadata_age(disks) > metadata_age(found.info) else []
+    info = replace(found.info, problems=(*found.info.problems, *newer))
+    return merge_infos([(_CONTROLLERS, info), ("disks", disks)])
+
+
 def _check_flags(
     options: Options, sources: Sources, gone: frozenset[int], later: frozenset[int]
 ) -> None:
     """Check the flags. Raises Exit(2)."""
-    if options.bootstrap_server is not None:
-        check_connection(options.bootstrap_server, options.command_config)
+    server = options.bootstrap_server or options.bootstrap_controller
+    if options.bootstrap_server is not None and options.bootstrap_controller is not None:
+        raise usage(
+            f"give either --bootstrap-server or {_CONTROLLERS}: brokers that run tell who leads"
+        )
+    if server is not None:
+        check_connection(server, options.command_config)
     elif options.command_config is not None:
-        raise usage("--command-config goes with --bootstrap-server")
+        raise usage(f"--command-config goes with --bootstrap-server or {_CONTROLLERS}")
     elif not sources.any:
         raise usage(
-            "give --bootstrap-server, or at least one of --replica-info-file and --log-dirs"
+            f"give --bootstrap-server, {_CONTROLLERS}, or at least one of --replica-info-file and"
+            " --log-dirs"
         )
     if gone & later:
         raise usage(f"broker {min(gone & later)} is named in --gone and in --later; name it once")
@@ -167,7 +218,9 @@ def _partitions_file(partitions: Iterable[TopicPartition]) -> str:
 
 def _elect(options: Options, sources: Sources, found: StartOrder, step: int) -> str:
     """Return the command line that elects after a step."""
-    server = connection_flags(options.bootstrap_server or "HOST:PORT", options.command_config)
+    server = ["--bootstrap-server", "HOST:PORT"]
+    if options.bootstrap_server is not None:
+        server = connection_flags(options.bootstrap_server, options.command_config)
     chosen = ["--all-offline-partitions"]
     if not found.all_elected_after(step):
         first = found.elected_after(step) == _first_elections(found)

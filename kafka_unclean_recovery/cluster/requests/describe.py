@@ -34,7 +34,7 @@ ALTER = 7
 DESCRIBE = 8
 _OPERATIONS_UNKNOWN = -(2**31)
 
-_BROKERS = 1
+_BROKERS, _CONTROLLERS = 1, 2
 # From this version of DescribeCluster on fenced brokers are listed (KIP-1073).
 _LISTS_FENCED = 2
 # A page has the size of Kafka's default and maximum (max.request.partition.size.limit).
@@ -152,6 +152,13 @@ async def describe_cluster(
         {b.id: b for b in brokers if b.fenced},
     )
     return cluster, operations(answer["cluster_authorized_operations"])
+
+
+async def cluster_of_controller(connection: Connection, deadline: Deadline) -> str:
+    """Return the id of the cluster that a controller is of (KIP-919). Raises RequestFailed."""
+    fields = {"endpoint_type": _CONTROLLERS}
+    answer = await connection.request(Message(DESCRIBE_CLUSTER, fields), deadline, made=_told)
+    return str(answer["cluster_id"])
 
 
 def _told(answer: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -126,6 +126,109 @@ FETCH = Api(
     """,
 )
 
+FETCH_METADATA_LOG = Api(
+    1,
+    "Fetch",
+    (13, 13),
+    12,
+    """
+    replica_id int32
+    max_wait_ms int32
+    min_bytes int32
+    max_bytes int32
+    isolation_level int8 =0
+    session_id int32 =0
+    session_epoch int32 =-1
+    topics [
+        topic_id uuid
+        partitions [
+            partition int32
+            current_leader_epoch int32
+            fetch_offset int64
+            last_fetched_epoch int32
+            log_start_offset int64 =-1
+            partition_max_bytes int32
+        ]
+    ]
+    forgotten_topics_data [ =[]
+        topic_id uuid
+        partitions [int32]
+    ]
+    rack_id text =""
+    """,
+    """
+    throttle_time_ms int32
+    error_code int16
+    session_id int32
+    responses [
+        topic_id uuid
+        partitions [
+            partition_index int32
+            error_code int16
+            high_watermark int64
+            last_stable_offset int64
+            log_start_offset int64
+            aborted_transactions [
+                producer_id int64
+                first_offset int64
+            ]
+            preferred_read_replica int32
+            records bytes
+            diverging_epoch { tag 0
+                epoch int32
+                end_offset int64
+            }
+            snapshot_id { tag 2
+                end_offset int64
+                epoch int32
+            }
+        ]
+    ]
+    """,
+)
+"""Controllers know the topic of the metadata log by its id alone."""
+
+FETCH_SNAPSHOT = Api(
+    59,
+    "FetchSnapshot",
+    (0, 0),
+    0,
+    """
+    replica_id int32
+    max_bytes int32
+    topics [
+        name text
+        partitions [
+            partition int32
+            current_leader_epoch int32
+            snapshot_id {
+                end_offset int64
+                epoch int32
+            }
+            position int64
+        ]
+    ]
+    """,
+    """
+    throttle_time_ms int32
+    error_code int16
+    topics [
+        name text
+        partitions [
+            index int32
+            error_code int16
+            snapshot_id {
+                end_offset int64
+                epoch int32
+            }
+            size int64
+            position int64
+            unaligned_records bytes
+        ]
+    ]
+    """,
+)
+
 LIST_GROUPS = Api(
     16,
     "ListGroups",
