@@ -72,7 +72,8 @@ def _cuts(found: BeforeStart, cutting: Sequence[Verdict]) -> str:
         f" {cutting[0].replica.topic_partition}, would be led by itself, and"
         f" {count_text(records, 'record')} of brokers {ids_text(whose)} cut. Elect first"
         " (--all-offline-partitions --automated-recovery, with this disk as --log-dirs), and start"
-        " it once others lead; never move these directories aside"
+        " it once others lead (where several brokers are down start-order tells which first); never"
+        " move these directories aside"
     )
 
 
