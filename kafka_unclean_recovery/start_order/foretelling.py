@@ -100,12 +100,15 @@ def _after(state: PartitionState, found: PartitionRegistration, fenced: set[int]
     offline = {*state.offline_replicas, *fenced}
     return replace(
         state,
+        replicas=found.replicas,
+        adding_replicas=found.adding_replicas,
+        removing_replicas=found.removing_replicas,
         leader=found.leader,
         leader_epoch=state.leader_epoch + found.leader_epoch,
         isr=found.isr,
         elr=found.elr,
         last_known_elr=found.last_known_elr,
-        offline_replicas=tuple(broker for broker in state.replicas if broker in offline),
+        offline_replicas=tuple(broker for broker in found.replicas if broker in offline),
     )
 
 

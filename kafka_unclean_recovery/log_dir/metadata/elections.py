@@ -3,6 +3,8 @@ I/O."""
 
 from __future__ import annotations
 
+import re
+
 from kafka_unclean_recovery.kafka_names import (
     ELR_VERSION,
     LAST_LEVEL_OF_3_9,
@@ -17,6 +19,8 @@ from kafka_unclean_recovery.log_dir.metadata.image import (
 from kafka_unclean_recovery.model import Fencing, Unfenced
 
 _ALL_BROKERS = (BROKER_RESOURCE, "")
+# More replicas than that there are nowhere, and a damaged log may have any number.
+_NUMBER = re.compile("[0-9]{1,9}")
 
 
 def unclean_topics(image: MetadataImage) -> tuple[str, ...]:
@@ -34,7 +38,7 @@ def fencing(image: MetadataImage) -> Fencing:
         unfenced=tuple(
             Unfenced(each.id, each.epoch, in_controlled_shutdown=each.in_controlled_shutdown)
             for each in brokers
-            if not each.fenced
+            if not each.fenced and each.epoch >= 0 <= each.id
         ),
         elr=image.features.get(ELR_VERSION, 0) > 0,
         by_hash=_by_hash(image),
@@ -66,4 +70,4 @@ def _of_topics(image: MetadataImage, name: str) -> dict[str, str]:
 
 
 def _number(value: str | None) -> int | None:
-    return int(value) if value is not None and value.isdecimal() else None
+    return int(value) if value is not None and _NUMBER.fullmatch(value) else None
