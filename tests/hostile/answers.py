@@ -32,8 +32,8 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "ok-to-stop": ("ok-to-stop", "--brokers", "3"),
 }
 # What each broker says of what it holds itself: that of one changes nothing that others say.
-NOT_HERE = frozenset({"GetReplicaLogInfo", "WriteTxnMarkers"})
-"""No released broker speaks the one, and no emulated broker answers the other."""
+NOT_HERE = frozenset({"GetReplicaLogInfo", "WriteTxnMarkers", "FetchSnapshot"})
+"""No released broker speaks the first, and no emulated broker answers the others."""
 OF_ONE = ("DescribeLogDirs", "ListGroups", "OffsetFetch")
 _SHORT_TEXTS = 30_000
 _ALWAYS = 10**6
