@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import gc
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -29,6 +30,13 @@ python: Any = kafka_python
 TOPIC = "orders"
 TIMEOUT = 20.0
 QUICK = {"session.timeout.ms": 6000, "heartbeat.interval.ms": 100, "auto.offset.reset": "earliest"}
+
+
+@pytest.fixture(autouse=True)
+def _collected() -> Iterator[None]:
+    """Have what a client leaves told of its own test, and of no later one."""
+    yield
+    gc.collect()
 
 
 @pytest.fixture
@@ -91,10 +99,15 @@ def _python_poll(consumer: Any) -> list[bytes]:
     return [record.value for records in found.values() for record in records]
 
 
+# kafka-python 3.0.12 leaves a socket open whose client is closed while it connects: nothing in
+# KafkaNetSocket.connect closes it then.
+LEAVES_SOCKETS = pytest.mark.filterwarnings(
+    "ignore:Exception ignored in. <socket.socket:pytest.PytestUnraisableExceptionWarning"
+)
 Consume = tuple[Callable[..., Any], Callable[[Any], list[bytes]]]
 CLIENTS = [
     pytest.param((_confluent_consumer, _confluent_poll), id="librdkafka"),
-    pytest.param((_python_consumer, _python_poll), id="kafka-python"),
+    pytest.param((_python_consumer, _python_poll), id="kafka-python", marks=LEAVES_SOCKETS),
 ]
 
 
