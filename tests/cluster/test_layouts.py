@@ -73,7 +73,6 @@ THEIRS: dict[Api, Any] = {
     log_apis.LIST_OFFSETS: ListOffsetsRequest,
     log_apis.OFFSET_FOR_LEADER_EPOCH: OffsetForLeaderEpochRequest,
     log_apis.FETCH: FetchRequest,
-    log_apis.FETCH_METADATA_LOG: FetchRequest,
     # kafka-python lacks it, and kio has it.
     log_apis.FETCH_SNAPSHOT: None,
     login_apis.SASL_AUTHENTICATE: SaslAuthenticateRequest,

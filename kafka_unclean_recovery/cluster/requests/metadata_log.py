@@ -18,12 +18,13 @@ from kafka_unclean_recovery.cluster.requests.describe import RequestFailed
 from kafka_unclean_recovery.cluster.wire.api import Message
 from kafka_unclean_recovery.cluster.wire.connection import Connection
 from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed, FailureKind
-from kafka_unclean_recovery.cluster.wire.log_apis import FETCH_METADATA_LOG, FETCH_SNAPSHOT
+from kafka_unclean_recovery.cluster.wire.log_apis import FETCH, FETCH_SNAPSHOT
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.kafka_names import CLUSTER_METADATA_TOPIC, Errors
 
 _TOPIC_ID = bytes(15) + b"\1"
 _CONSUMER = -1
+_FETCH_VERSION = 13
 _PIECE = 8 << 20
 # offset, length, epoch, magic, crc, attributes, last offset delta
 _BATCH = Struct(">qiibIhi")
@@ -82,7 +83,7 @@ async def _fetch(
         "max_bytes": _PIECE,
         "topics": [{"topic_id": _TOPIC_ID, "partitions": [partition]}],
     }
-    answer = await connection.request(Message(FETCH_METADATA_LOG, fields), deadline)
+    answer = await connection.request(Message(FETCH, fields), deadline, version=_FETCH_VERSION)
     found = _only(connection, answer, "responses", "Fetch")
     diverging = found["diverging_epoch"]
     if diverging is not None and diverging["epoch"] >= 0:

@@ -72,7 +72,7 @@ OFFSET_FOR_LEADER_EPOCH = Api(
 FETCH = Api(
     1,
     "Fetch",
-    (12, 12),
+    (12, 13),
     12,
     """
     replica_id int32
@@ -83,7 +83,8 @@ FETCH = Api(
     session_id int32 =0
     session_epoch int32 =-1
     topics [
-        topic text
+        topic text 0-12
+        topic_id uuid 13+
         partitions [
             partition int32
             current_leader_epoch int32 =-1
@@ -94,7 +95,8 @@ FETCH = Api(
         ]
     ]
     forgotten_topics_data [ =[]
-        topic text
+        topic text 0-12
+        topic_id uuid 13+
         partitions [int32]
     ]
     rack_id text =""
@@ -104,64 +106,8 @@ FETCH = Api(
     error_code int16
     session_id int32
     responses [
-        topic text
-        partitions [
-            partition_index int32
-            error_code int16
-            high_watermark int64
-            last_stable_offset int64
-            log_start_offset int64
-            aborted_transactions [
-                producer_id int64
-                first_offset int64
-            ]
-            preferred_read_replica int32
-            records bytes
-            diverging_epoch { tag 0
-                epoch int32
-                end_offset int64
-            }
-        ]
-    ]
-    """,
-)
-
-FETCH_METADATA_LOG = Api(
-    1,
-    "Fetch",
-    (13, 13),
-    12,
-    """
-    replica_id int32
-    max_wait_ms int32
-    min_bytes int32
-    max_bytes int32
-    isolation_level int8 =0
-    session_id int32 =0
-    session_epoch int32 =-1
-    topics [
-        topic_id uuid
-        partitions [
-            partition int32
-            current_leader_epoch int32
-            fetch_offset int64
-            last_fetched_epoch int32
-            log_start_offset int64 =-1
-            partition_max_bytes int32
-        ]
-    ]
-    forgotten_topics_data [ =[]
-        topic_id uuid
-        partitions [int32]
-    ]
-    rack_id text =""
-    """,
-    """
-    throttle_time_ms int32
-    error_code int16
-    session_id int32
-    responses [
-        topic_id uuid
+        topic text 0-12
+        topic_id uuid 13+
         partitions [
             partition_index int32
             error_code int16
@@ -186,7 +132,7 @@ FETCH_METADATA_LOG = Api(
     ]
     """,
 )
-"""Controllers know the topic of the metadata log by its id alone."""
+"""Version 13 names topics by id, as controllers alone know that of the metadata log."""
 
 FETCH_SNAPSHOT = Api(
     59,
