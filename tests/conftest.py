@@ -11,8 +11,11 @@ from xdist.remote import Producer
 from xdist.scheduler import LoadFileScheduling, Scheduling
 from xdist.workermanage import WorkerController
 
-from tests import selecting
+from tests import running_time, selecting
 from tests.units import CONTAINERS, SPARK, kafka_first, next_unit, unit_of
+
+# Before the package is imported, whose deadlines remember the clock that they find.
+running_time.install()
 
 # Each of these takes a core or waits for 20 s or more, or needs Java; `make test` runs them like
 # all others.

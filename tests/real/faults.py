@@ -140,10 +140,17 @@ class Trouble:
         return {seen[number].leader for number in partitions}
 
 
-def with_partitions_left(shared_clusters: SharedClusters, outage: Outage) -> Trouble:
-    """Return an outage with partitions left: which tests shared it before is not known."""
+def healed(shared_clusters: SharedClusters, outage: Outage) -> Trouble:
+    """Return an outage in which nothing comes or goes any more: which tests shared it before, and
+    whether the machine stood still for longer than a session, is not known."""
     found = Trouble(shared_clusters.outage(outage))
     found.heal()
+    return found
+
+
+def with_partitions_left(shared_clusters: SharedClusters, outage: Outage) -> Trouble:
+    """Return a healed outage with partitions left."""
+    found = healed(shared_clusters, outage)
     return Trouble(shared_clusters.renew(outage)) if found.used_up else found
 
 

@@ -15,7 +15,7 @@ from kafka_unclean_recovery.signals import stopping_signals
 from tests.real import in_process
 from tests.real.cli import RECOVERY, Cli, Finished
 from tests.real.cluster import KafkaCluster
-from tests.real.faults import trouble
+from tests.real.faults import healed, trouble
 from tests.real.sharing import SharedClusters
 
 TIME = re.compile(r"\d{4}-\d\d-\d\dT[\d:]{8}\+00:00")
@@ -24,7 +24,7 @@ LOOK = ("--all-offline-partitions", "--show-replica-info")
 
 @pytest.fixture
 def outage(shared_clusters: SharedClusters) -> KafkaCluster:
-    return shared_clusters.outage(trouble())
+    return healed(shared_clusters, trouble()).cluster
 
 
 def test_a_look_is_the_same_in_a_process(outage: KafkaCluster, cli: Cli) -> None:

@@ -4,7 +4,7 @@ replica orders back and elects the rest.
 
 from __future__ import annotations
 
-from tests.real.faults import Trouble, trouble
+from tests.real.faults import trouble, with_partitions_left
 from tests.real.recipes import TOPIC
 from tests.real.sharing import SharedClusters
 from tests.real.tap import ELECT_LEADERS, Gate
@@ -14,8 +14,7 @@ from tests.real.watching import Commands, journal_lines, make_older, open_orders
 def test_a_run_killed_between_waves_is_finished_by_the_next(
     shared_clusters: SharedClusters, commands: Commands
 ) -> None:
-    troubled = Trouble(shared_clusters.outage(trouble()))
-    troubled.heal()
+    troubled = with_partitions_left(shared_clusters, trouble())
     first, second, third = partitions = troubled.take(3)
     before = troubled.orders(partitions)
     wanted = str(commands.partitions_file({TOPIC: partitions}))
