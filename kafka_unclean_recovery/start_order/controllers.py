@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 
 from kafka_unclean_recovery.cluster.config.client_config import ClientConfig
 from kafka_unclean_recovery.cluster.requests.describe import RequestFailed, cluster_of_controller
-from kafka_unclean_recovery.cluster.requests.metadata_log import MetadataLog, fetch_metadata_log
+from kafka_unclean_recovery.cluster.requests.metadata_log import fetch_metadata_log
 from kafka_unclean_recovery.cluster.requests.quorum_state import Quorum, describe_quorum
 from kafka_unclean_recovery.cluster.wire.bootstrap import Address
 from kafka_unclean_recovery.cluster.wire.connection import Connection
@@ -45,7 +45,7 @@ class Controllers:
 class _Told:
     cluster_id: str
     quorum: Quorum
-    log: MetadataLog
+    log: Mapping[str, bytes]
 
 
 async def ask_controllers(
@@ -61,7 +61,7 @@ async def ask_controllers(
     if not newest.quorum.up:
         return f"no majority of the voters follows controller {newest.quorum.leader}"
     try:
-        files = [MetadataFile.of(name, content) for name, content in newest.log.files.items()]
+        files = [MetadataFile.of(name, content) for name, content in newest.log.items()]
         metadata = read_metadata(files)
     except BadFormat as error:
         return f"the metadata log of controller {newest.quorum.leader}: {error}"

@@ -10,7 +10,6 @@ ReplicatedLog.validateOffsetAndEpoch.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from struct import Struct
 from typing import Any
 
@@ -31,20 +30,14 @@ _BATCH = Struct(">qiibIhi")
 _LENGTH_ENDS = 12
 
 
-@dataclass(frozen=True, slots=True)
-class MetadataLog:
-    """The metadata log, in files as a controller has them: names and contents. high_watermark:
-    exclusive; all before it is committed."""
-
-    files: Mapping[str, bytes]
-    high_watermark: int
-
-
 async def fetch_metadata_log(
     connection: Connection, leader_epoch: int, deadline: Deadline
-) -> MetadataLog:
-    """Return the log up to its end. leader_epoch: of the active controller, whose connection this
-    is. Raises ConnectionFailed, and RequestFailed where it is not, or the right is missing."""
+) -> Mapping[str, bytes]:
+    """Return the files of the log as a controller has them, by name, up to the end of the log.
+
+    leader_epoch: of the active controller, whose connection this is. Raises ConnectionFailed, and
+    RequestFailed where it is not, or the right is missing.
+    """
     files: dict[str, bytes] = {}
     log, begins, offset, epoch = bytearray(), 0, 0, 0
     while True:
@@ -63,7 +56,7 @@ async def fetch_metadata_log(
             break
         used, offset, epoch = ends[-1]
         log += answer["records"][:used]
-    return MetadataLog({**files, f"{begins:020}.log": bytes(log)}, answer["high_watermark"])
+    return {**files, f"{begins:020}.log": bytes(log)}
 
 
 async def _fetch(
