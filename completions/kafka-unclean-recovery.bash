@@ -437,7 +437,7 @@ _kafka_unclean_recovery() {
         --recovery-election-attempts) COMPREPLY=(); return ;;
         --wait-for-brokers) _kafka_unclean_recovery__ask "$1" offline-brokers; return ;;
         --gone) COMPREPLY=(); return ;;
-        --format) _kafka_unclean_recovery__reply < <(compgen -W "table json ladder" -- "$cur"); return ;;
+        --format) _kafka_unclean_recovery__reply < <(compgen -W "table wide json ladder" -- "$cur"); return ;;
         --accept-loss) _kafka_unclean_recovery__ask "$1" topics; return ;;
         --give-up-log) COMPREPLY=(); return ;;
         --end-reassignment) COMPREPLY=(); return ;;

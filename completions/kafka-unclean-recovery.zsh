@@ -376,7 +376,7 @@ _arguments \
     '(1)--recovery-election-attempts=[How many times elections that failed for a temporary reason are tried again]:value: ' \
     '(1)--wait-for-brokers=[Wait for brokers that are down, such as 1,2, or for all, at most for --recovery-duration-ms; by default the command does not wait]:offline-brokers:{_kafka_unclean_recovery__ask offline-brokers}' \
     '(1)--gone=[Ids of brokers whose disks are lost for good, such as 1,2; by default none]:value: ' \
-    '(1)--format=[Format of the result on stdout]:value:(table json ladder)' \
+    '(1)--format=[Format of the result on stdout]:value:(table wide json ladder)' \
     '(1)--yes[Elect without asking for consent]' \
     '(1)*--accept-loss=[Elect a partition of the topic only if its certain loss is known and at most MAX_RECORDS; a topic without a number accepts any loss]:topics:{_kafka_unclean_recovery__ask topics}' \
     '(1)*--give-up-log=[Where all replicas of this partition are lost for good  give up every record that it had, and start it anew, empty, on live brokers]:value: ' \

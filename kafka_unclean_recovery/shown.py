@@ -52,6 +52,14 @@ def fitting(text: str, columns: int) -> str:
     return text[:fits]
 
 
+def width_of(text: str) -> int:
+    """Return how many columns of a terminal the line takes."""
+    if text.isascii():
+        return len(text)
+    wide = sum(unicodedata.east_asian_width(character) in "WF" for character in text)
+    return len(text) + wide - sum(1 for character in text if unicodedata.combining(character))
+
+
 def shown_lines(lines: Iterable[str]) -> str:
     """Join the lines to a text; no line can become two."""
     return "\n".join(map(shown, lines))

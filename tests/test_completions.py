@@ -21,7 +21,7 @@ def test_generated_files_are_up_to_date(path: Path) -> None:
     ("words", "expected"),
     [
         (["--auto"], ["--automated-recovery"]),
-        (["--format", ""], ["table", "json", "ladder"]),
+        (["--format", ""], ["table", "wide", "json", "ladder"]),
         (["--bootstrap-server", ""], []),
         (["sc"], ["scan-log-dirs"]),
         (["pl"], ["plan"]),

@@ -31,6 +31,7 @@ class ReplicaFormat(StrEnum):
     """The formats of the command that shows replicas."""
 
     TABLE = "table"
+    WIDE = "wide"
     JSON = "json"
     LADDER = "ladder"
 
@@ -93,7 +94,8 @@ OutputFormat = Annotated[Format, typer.Option(help="Format of the result on stdo
 ReplicaOutputFormat = Annotated[
     ReplicaFormat,
     typer.Option(
-        help="Format of the result on stdout. ladder: a bar for each replica; needs"
+        help="Format of the result on stdout. table: on a terminal no more than fits into its"
+        " window, elsewhere all rows. wide: all rows. ladder: a bar for each replica; needs"
         " --show-replica-info."
     ),
 ]

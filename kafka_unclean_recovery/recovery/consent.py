@@ -93,11 +93,16 @@ def render_consent(
     lines += [f"{_name(plan)}: not elected: {why_not(plan)}" for plan in others[:CONSENT_LIMIT]]
     if len(others) > CONSENT_LIMIT:
         lines.append(f"... and {len(others) - CONSENT_LIMIT} more that are not elected")
+    return shown_lines([*lines, *total_lines(plans)]) + "\n"
+
+
+def total_lines(plans: Sequence[PartitionPlan]) -> list[str]:
+    """Return the lines that end what is shown: what waiting brings, and the totals."""
+    elections = [plan for plan in plans if plan.designated_leader is not None]
     losses = [loss_under(plan, plan.designated_leader) for plan in elections]
     to_elect = count_text(len(elections), "partition")
-    lines += waiting_lines(by_broker(plans))
-    lines.append(f"total: {to_elect} to elect; {total_text(losses)}")
-    return shown_lines(lines) + "\n"
+    total = f"total: {to_elect} to elect; {total_text(losses)}"
+    return [*waiting_lines(by_broker(plans)), total]
 
 
 def _election_lines(plan: PartitionPlan, notes: Notes) -> Iterator[str]:

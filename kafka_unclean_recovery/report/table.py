@@ -78,12 +78,12 @@ def table_parts(report: Report) -> Iterator[str]:
 def parts_around(replicas: Iterable[str], report: Report) -> Iterator[str]:
     """Yield the parts of render_table with `replicas` in place of the table of replicas."""
     ends = [_problems(report)], [_summary_text(report)]
-    return paged(replicas, _outcome_table(report), map(shown, _findings(report)), *ends)
+    return paged(replicas, _outcome_table(report), map(shown, finding_lines(report)), *ends)
 
 
 def render_replicas(report: Report) -> str:
     """Return the part on replicas: what each holds and would lose, and all findings."""
-    return "".join(paged(_replica_table(report), map(shown, _findings(report))))
+    return "".join(paged(_replica_table(report), map(shown, finding_lines(report))))
 
 
 def render_outcomes(report: Report) -> str:
@@ -170,12 +170,12 @@ def _shortened(row: Sequence[str], named: Sequence[int], short: Mapping[str, str
 
 def _replica_table(report: Report) -> Iterator[str]:
     def rows() -> Iterator[Row]:
-        return (cells for row in report.partitions for cells in _replica_cells(row))
+        return (cells for row in report.partitions for cells in replica_rows(row))
 
     return blocks(_REPLICA_COLUMNS, rows)
 
 
-def _replica_cells(row: PartitionReport) -> Iterator[Sequence[str]]:
+def replica_rows(row: PartitionReport) -> Iterator[Sequence[str]]:
     """Return a row for each replica; only the first row has the partition's own cells."""
     plan = row.plan
     first = _partition_cells(row)
@@ -271,12 +271,20 @@ def _outcome_cells(row: PartitionReport) -> Sequence[str]:
 
 def _untried_lines(report: Report) -> Iterator[str]:
     for row in report.partitions:
-        if row.outcome is not None:
-            continue
-        if row.state is None:
-            yield f"{row.topic_partition}: no such topic or partition"
-        elif row.state.offline:
-            yield f"{row.topic_partition}: offline; {_planned_text(row.plan)}"
+        if row.outcome is None and (row.state is None or row.state.offline):
+            yield row_text(row)
+
+
+def row_text(row: PartitionReport) -> str:
+    """Return one line on a partition: what became of it, or would."""
+    if row.outcome is not None:
+        _, _, kind, leader, *_, certain, possible, why = _outcome_cells(row)
+        led = f", leader {leader}" if leader else ""
+        lost = "" if certain == "-" else f", certain loss {certain}, possible loss {possible}"
+        return f"{row.topic_partition}: {kind}{led}{lost}{why and f': {why}'}"
+    if row.state is None:
+        return f"{row.topic_partition}: no such topic or partition"
+    return f"{row.topic_partition}: offline; {_planned_text(row.plan)}"
 
 
 def _planned_text(plan: PartitionPlan | None) -> str:
@@ -288,7 +296,8 @@ def _planned_text(plan: PartitionPlan | None) -> str:
     return f"designated leader {leader}, {election_text(loss_under(plan, leader), plan.state)}"
 
 
-def _findings(report: Report) -> Iterator[str]:
+def finding_lines(report: Report) -> Iterator[str]:
+    """Yield a line for each finding, and for each partition without a designated leader."""
     for row in report.partitions:
         name, plan = row.topic_partition, row.plan
         if plan is None:
@@ -299,21 +308,38 @@ def _findings(report: Report) -> Iterator[str]:
 
 
 def _problems(report: Report) -> str:
+    return shown_lines(problem_lines(report))
+
+
+def problem_lines(report: Report) -> list[str]:
+    """Return a line for each broker that did not answer, each problem and each group that could not
+    be asked."""
     silent = sorted(report.silent_brokers.items())
     lines = [f"broker {broker} did not answer: {one_line(reason)}" for broker, reason in silent]
     lines += [f"problem: {one_line(problem)}" for problem in report.problems]
-    lines += [f"unknown: {one_line(sentence)}" for sentence in report.unknown]
-    return shown_lines(lines)
+    return lines + [f"unknown: {one_line(sentence)}" for sentence in report.unknown]
 
 
 def _summary_text(report: Report) -> str:
     summary = summarize(report)
+    return shown_lines([*waiting_lines(summary.waiting), total_line(report, summary)])
+
+
+def summary_lines(report: Report) -> list[str]:
+    """Return the lines that end a report: problems, what waiting brings, totals."""
+    summary = summarize(report)
+    waiting = waiting_lines(summary.waiting)
+    return [*problem_lines(report), *waiting, total_line(report, summary)]
+
+
+def total_line(report: Report, summary: ReportSummary) -> str:
+    """Return the counts of states and outcomes, and the losses of all partitions together."""
     outcomes = [f"{n} {kind.value}" for kind in OutcomeKind if (n := summary.outcomes[kind])]
     parts = [_states_text(report, summary)]
     parts += [", ".join(outcomes)] if outcomes else []
     parts += [total_text(summary.losses)] if summary.losses else []
     parts += [_interrupted_text(report)] if report.interrupted else []
-    return shown_lines([*waiting_lines(summary.waiting), "; ".join(parts)])
+    return "; ".join(parts)
 
 
 def _interrupted_text(report: Report) -> str:

@@ -79,11 +79,18 @@ def test_what_loses_nothing_takes_a_yes_and_what_may_lose_something_the_number(
     cluster: Cluster, commands: Commands
 ) -> None:
     flags = [*_flags(cluster, commands, EQUAL, ORDERS), ELECT]
-    run = commands.start(*flags, terminal=True)
-    run.wait_for("records may be lost in 5 partitions: to elect these leaders, type the number")
-    run.type("y\n")
-    assert run.finish().code == 1
-    assert _leader(cluster, EQUAL) == -1
+    for answers in (["y\n", "\n"], ["y\n", "4\n"], ["\n"], ["\x04"]):
+        run = commands.start(*flags, terminal=True)
+        run.wait_for(
+            "records may be lost in 5 partitions\r?\nto elect these leaders, type the number"
+        )
+        run.wait_for("of partitions, 5: ")
+        run.type(answers[0])
+        for answer in answers[1:]:
+            run.wait_for("nothing is done yet: type 5 to elect, or Enter to leave: ")
+            run.type(answer)
+        assert run.finish().code == 1
+        assert _leader(cluster, EQUAL) == -1
 
     # The disk of the dead broker says that there is nothing more on it.
     disk = ("--log-dirs", str(cluster.log_directory(1)))
@@ -95,7 +102,10 @@ def test_what_loses_nothing_takes_a_yes_and_what_may_lose_something_the_number(
         assert (_leader(cluster, EQUAL) == BEST) is elected
 
     run = commands.start(*flags, terminal=True)
-    run.agree()
+    run.wait_for("of partitions, 4: ")
+    run.type("yes\n")
+    run.wait_for("nothing is done yet: ")
+    run.type("4\n")
     assert run.finish().code == 0
     run = commands.start(*_flags(cluster, commands, LONE), ELECT, "--yes", terminal=True)
     assert run.finish().code == 0
@@ -143,7 +153,7 @@ def test_only_what_another_user_approved_is_elected_and_only_while_it_is_still_s
     for answer, code in (("3\n", 1), ("\x03", 130), ("2\n", 0)):
         run = commands.start("approve", str(plan), "--output", str(mine), terminal=True)
         run.wait_for("Equal-0: elect broker 2; certain loss 0 records, possible loss unknown")
-        run.wait_for("to approve electing these leaders, type the number of partitions: ")
+        run.wait_for("to approve electing these leaders, type the number of partitions, 2: ")
         assert not mine.exists()
         run.type(answer)
         assert run.finish().code == code

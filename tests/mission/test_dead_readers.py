@@ -293,7 +293,7 @@ def test_a_terminal_that_goes_away_at_the_question_elects_nothing(
         process = runs.start(*words, stdin=its, stderr=its, ignored=ignored)
         os.close(its)
         shown = b""
-        while b"type the number of partitions: " not in shown:
+        while b"type the number of partitions, 1: " not in shown:
             shown += os.read(ours, 65536)
         os.close(ours)
         told, _ = process.communicate(timeout=TIMEOUT)

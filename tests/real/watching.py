@@ -29,7 +29,7 @@ from tests.real.waiting import wait_until
 TIMEOUT = 60.0
 EVIDENCE = {"observed", "decision", "verified"}
 REQUESTS = {"sent", "answered", "settled"}
-PROMPT = r"elect these leaders(\? \[y/N\]|, type the number of partitions:) "
+PROMPT = r"elect these leaders(\? \[y/N\]|, type the number of partitions, \d+:) "
 
 
 class Watched:

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from kafka_unclean_recovery.cli.command import Command
-from kafka_unclean_recovery.cli.terminal.consenting import typed
+from kafka_unclean_recovery.cli.terminal.consenting import elections_text, typed
 from kafka_unclean_recovery.cli.terminal.console import (
     Console,
     check_output,
@@ -25,7 +25,6 @@ from kafka_unclean_recovery.documents.approval import Approval, approval_json
 from kafka_unclean_recovery.documents.plan import read_plan
 from kafka_unclean_recovery.documents.quorum import QuorumPlanJson, is_quorum_plan, read_quorum_plan
 from kafka_unclean_recovery.errors import NOT_ALL, OK, Exit, usage
-from kafka_unclean_recovery.recovery.consent import render_consent
 from kafka_unclean_recovery.shown import shown_lines
 from kafka_unclean_recovery.wording import one_line
 
@@ -82,8 +81,8 @@ def _read(path: Path) -> _Approvable:
     to_elect = sum(1 for plan in plans if plan.designated_leader is not None)
     if not to_elect:
         raise usage(f"{path}: designates no leader, so there is nothing to approve")
-    question = "to approve electing these leaders, type the number of partitions: "
-    shown = render_consent(plans)
+    question = f"to approve electing these leaders, type the number of partitions, {to_elect}: "
+    shown = elections_text(plans, {})
     asked = (question, str(to_elect))
     what = "the number of partitions"
     return _Approvable(planned.digest, planned.cluster_id, planned.created_at, shown, asked, what)

@@ -36,9 +36,9 @@ from kafka_unclean_recovery.cli.terminal.console import Console, read_input
 from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
 from kafka_unclean_recovery.cli.terminal.output import (
     exit_code_of,
+    failures,
     import_report,
     print_report,
-    say_failures,
 )
 from kafka_unclean_recovery.cli.terms import read_terms
 from kafka_unclean_recovery.cluster.requests.controller_requests import (
@@ -310,8 +310,8 @@ async def _elect_designated(
     how = ReplicaFormat.JSON if options.format.is_json else ReplicaFormat.TABLE
     import_report(how)
     result = await recover(session.new_run(_publish_nothing), aim, power)
-    print_report(session.console, result.shown, how, with_replicas=False)
-    say_failures(session.console, result.report)
+    below = failures(session.console, result.report)
+    print_report(session.console, result.shown, how, False, below)
     return exit_code_of(result.report)
 
 

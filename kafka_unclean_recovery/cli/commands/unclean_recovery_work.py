@@ -28,9 +28,9 @@ from kafka_unclean_recovery.cli.terminal.consenting import ToSave, consent_to
 from kafka_unclean_recovery.cli.terminal.console import Console
 from kafka_unclean_recovery.cli.terminal.output import (
     exit_code_of,
+    failures,
     import_report,
     print_report,
-    say_failures,
 )
 from kafka_unclean_recovery.cli.terms import check_terms
 from kafka_unclean_recovery.documents.journal_lines import Reordered, half_done
@@ -138,16 +138,17 @@ async def _look(session: Session, inputs: Inputs) -> int:
     options = inputs.options
     publish = partial(outputs_of(options).write, session.console)
     result = await look(session.new_run(publish), inputs.aim)
-    print_report(session.console, result.shown, options.format, options.show_replica_info)
     plans = [row.plan for row in result.report.partitions if row.plan is not None]
-    if any(plan.designated_leader is not None for plan in plans):
-        session.console.say(f"next: {next_command(options)}")
+    electable = any(plan.designated_leader is not None for plan in plans)
+    below = [f"next: {next_command(options)}"] if electable else []
     all_planned = all(plan.designated_leader is not None for plan in plans)
     rows = result.report.partitions
     missing = any(row.state is None for row in rows)
     # Somebody elected a leader meanwhile that lacks what a broker told of in this run.
     lost = replace(result.report, partitions=tuple(filter(_has_lost, rows)))
-    say_failures(session.console, lost)
+    below += failures(session.console, lost)
+    how = options.format
+    print_report(session.console, result.shown, how, options.show_replica_info, below)
     good = all_planned and not missing and not lost.partitions and not result.report.problems
     return OK if good else NOT_ALL
 
@@ -177,8 +178,9 @@ async def _elect(session: Session, inputs: Inputs, journal: Journal) -> int:
     publish = partial(outputs_of(options).write, session.console)
     import_report(options.format)
     result = await recover_partitions(session.new_run(publish), inputs.aim, power)
-    print_report(session.console, result.shown, options.format, options.show_replica_info)
-    say_failures(session.console, result.report)
+    below = failures(session.console, result.report)
+    how = options.format
+    print_report(session.console, result.shown, how, options.show_replica_info, below)
     return exit_code_of(result.report)
 
 

@@ -3,12 +3,24 @@ typed."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 
+from kafka_unclean_recovery.cli.terminal import standard_streams
 from kafka_unclean_recovery.cli.terminal.console import Console, ask, is_terminal
 from kafka_unclean_recovery.model import PartitionPlan
-from kafka_unclean_recovery.recovery.consent import Consent, Notes, render_consent, warning
+from kafka_unclean_recovery.recovery.consent import (
+    Consent,
+    Notes,
+    render_consent,
+    total_lines,
+    warning,
+)
 from kafka_unclean_recovery.shutdown import Interrupted, Stop
+
+# A warning with the question, which may be wrapped, and what is to be saved.
+_QUESTION_LINES = 4
+_LEAST_LINES = 12
 
 ToSave = Callable[[Sequence[PartitionPlan]], tuple[Notes, str]]
 """Tells of the plans to be elected what is to be saved first: notes by partition, and the total."""
@@ -34,17 +46,33 @@ async def consent_to(
     if not is_terminal():
         return Consent(given=True, how="no terminal")
     notes, total = ({}, "") if to_save is None else to_save(electable)
-    console.show(render_consent(plans, notes) + total)
+    console.show(elections_text(plans, notes) + total)
     try:
         return await _asked(console, stop, electable)
     except Interrupted:
         return Consent(given=False, how="interrupted")
 
 
+def elections_text(plans: Sequence[PartitionPlan], notes: Notes) -> str:
+    """Return each election, in lines that fit into the window, or else an overview."""
+    whole = render_consent(plans, notes)
+    size = standard_streams.size_of(sys.stderr)
+    if size is None:
+        return whole
+    from kafka_unclean_recovery.report.overview import overview_of_plans
+    from kafka_unclean_recovery.report.window import Window, wrapped
+
+    room = Window(size.columns, max(size.lines - _QUESTION_LINES, _LEAST_LINES))
+    sentences = whole.splitlines()
+    lines = room.fitting(line for each in sentences for line in wrapped(each, size.columns))
+    return "\n".join(lines or overview_of_plans(plans, total_lines(plans), room)) + "\n"
+
+
 async def _asked(console: Console, stop: Stop, electable: Sequence[PartitionPlan]) -> Consent:
     why = warning(electable)
     if why is not None:
-        return await number_typed(console, stop, f"{why}: to elect", len(electable))
+        console.show(f"{why}\n")
+        return await number_typed(console, stop, len(electable))
     answer = await ask(console, "elect these leaders? [y/N] ", stop)
     if answer.lower() in ("y", "yes"):
         return Consent(given=True, how="y")
@@ -66,9 +94,15 @@ async def typed(console: Console, question: str) -> tuple[str, int | None]:
         stop.let_go()
 
 
-async def number_typed(console: Console, stop: Stop, to_do: str, partitions: int) -> Consent:
-    """Ask for the number of partitions to be typed. Raises Interrupted."""
-    question = f"{to_do} these leaders, type the number of partitions: "
-    if await ask(console, question, stop) == str(partitions):
-        return Consent(given=True, how="number typed")
+async def number_typed(console: Console, stop: Stop, partitions: int) -> Consent:
+    """Ask for the number of partitions to be typed, and once more after another answer than none.
+    Raises Interrupted."""
+    question = f"to elect these leaders, type the number of partitions, {partitions}: "
+    again = f"nothing is done yet: type {partitions} to elect, or Enter to leave: "
+    for asked in (question, again):
+        answer = await ask(console, asked, stop)
+        if answer == str(partitions):
+            return Consent(given=True, how="number typed")
+        if not answer:
+            break
     return Consent(given=False, how="the number of partitions was not typed")

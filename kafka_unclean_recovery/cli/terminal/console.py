@@ -19,7 +19,7 @@ from kafka_unclean_recovery.cli.terminal.log_format import is_json, log_line
 from kafka_unclean_recovery.errors import usage
 from kafka_unclean_recovery.files import plain_files
 from kafka_unclean_recovery.files.private_files import private
-from kafka_unclean_recovery.shown import cut, fitting, shown
+from kafka_unclean_recovery.shown import cut, fitting, shown, width_of
 from kafka_unclean_recovery.shutdown import Stop
 
 # Where no line can be rewritten, progress is printed as a new line this often.
@@ -52,6 +52,10 @@ class Console:
     def say(self, sentence: str) -> None:
         """Print a line on stderr that stays."""
         self._write(f"{log_line(self._command, sentence)}\n")
+
+    def lines_of(self, sentence: str, columns: int) -> int:
+        """Return how many lines of a terminal of that width `say` takes for the sentence."""
+        return -(-width_of(log_line(self._command, sentence)) // columns)
 
     def last_words(self, sentence: str) -> None:
         """Print a line on stderr in a signal handler that ends the process."""

@@ -7,11 +7,13 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import sys
 from collections.abc import Iterator, Sequence
 from importlib import import_module
 
 from kafka_unclean_recovery.cli import metrics_file
 from kafka_unclean_recovery.cli.flags import ReplicaFormat
+from kafka_unclean_recovery.cli.terminal import standard_streams
 from kafka_unclean_recovery.cli.terminal.console import Console, colours_wanted
 from kafka_unclean_recovery.errors import NOT_ALL, OK
 from kafka_unclean_recovery.model import ReplicaInfo, Report
@@ -22,25 +24,72 @@ _NEEDED = {
     ReplicaFormat.JSON: (f"{_REPORT}.document",),
     ReplicaFormat.LADDER: (f"{_REPORT}.ladder_text", "tabulate"),
     ReplicaFormat.TABLE: (f"{_REPORT}.table", "tabulate"),
+    ReplicaFormat.WIDE: (f"{_REPORT}.table", "tabulate"),
 }
 """The modules that each format is made by."""
+_ON_A_TERMINAL = (f"{_REPORT}.narrow", f"{_REPORT}.overview")
+
+# Fewer would not hold an overview; a window of fewer scrolls.
+_LEAST_LINES = 12
+# The prompt of the shell comes below all.
+_PROMPT_LINES = 1
+_MOST_REASONS = 4
 
 
 def import_report(how: ReplicaFormat) -> None:
     """Import all that `print_report` needs after an election: there may be no file descriptor left
     then, and what was done could not be told."""
-    for module in (f"{_REPORT}.run_metrics", f"{_REPORT}.prometheus", *_NEEDED[how]):
+    terminal = _ON_A_TERMINAL if _size() is not None else ()
+    for module in (f"{_REPORT}.run_metrics", f"{_REPORT}.prometheus", *_NEEDED[how], *terminal):
         import_module(module)
 
 
-def print_report(console: Console, report: Report, how: ReplicaFormat, with_replicas: bool) -> None:
-    """Print the report in this format, and give its figures to --metrics-file."""
+def print_report(
+    console: Console,
+    report: Report,
+    how: ReplicaFormat,
+    with_replicas: bool,
+    below: Sequence[str] = (),
+) -> None:
+    """Print the report in this format and say the sentences `below` it, for which the window has
+    room too. Give the figures to --metrics-file."""
     # Each format is imported by need: nobody waits for the others.
     if metrics_file.is_wanted():
         from kafka_unclean_recovery.report.run_metrics import report_metrics
 
         metrics_file.found(report_metrics(report))
-    console.artefact_of(_parts(report, how, with_replicas), _codes(how))
+    size = _size() if how is ReplicaFormat.TABLE else None
+    if size is None:
+        console.artefact_of(_parts(report, how, with_replicas), _codes(how))
+    else:
+        taken = sum(console.lines_of(sentence, size.columns) for sentence in below)
+        lines = _in_window(report, with_replicas, size, size.lines - taken - _PROMPT_LINES)
+        console.artefact_of(f"{line}\n" for line in lines)
+    for sentence in below:
+        console.say(sentence)
+
+
+def _size() -> os.terminal_size | None:
+    return standard_streams.size_of(sys.stdout)
+
+
+def _in_window(
+    report: Report, with_replicas: bool, size: os.terminal_size, lines: int
+) -> Sequence[str]:
+    """Return the report as its tables, as blocks, or as an overview: the first of these that fits
+    into the lines that there are."""
+    from kafka_unclean_recovery.report.narrow import narrow_lines
+    from kafka_unclean_recovery.report.overview import overview
+    from kafka_unclean_recovery.report.table import outcome_parts, table_parts
+    from kafka_unclean_recovery.report.window import Window
+
+    room = Window(size.columns, max(lines, _LEAST_LINES))
+    parts = table_parts(report) if with_replicas else outcome_parts(report)
+    return (
+        room.fitting(part.removesuffix("\n") for part in parts)
+        or room.fitting(narrow_lines(report, room.columns, with_replicas=with_replicas))
+        or overview(report, room)
+    )
 
 
 def _parts(report: Report, how: ReplicaFormat, with_replicas: bool) -> Iterator[str]:
@@ -66,10 +115,18 @@ def _codes(how: ReplicaFormat) -> re.Pattern[str] | None:
     return CODES
 
 
-def say_failures(console: Console, report: Report) -> None:
-    for row in report.partitions:
-        if row.outcome is not None and not row.outcome.kind.success:
-            console.say(f"{row.topic_partition}: {row.outcome.kind}: {row.outcome.reason}")
+def failures(console: Console, report: Report) -> list[str]:
+    """Return a sentence for each partition that failed; on a terminal one for each reason."""
+    failed = [
+        (row.topic_partition, f"{row.outcome.kind}: {row.outcome.reason}")
+        for row in report.partitions
+        if row.outcome is not None and not row.outcome.kind.success
+    ]
+    if not console.rewrites:
+        return [f"{tp}: {why}" for tp, why in failed]
+    from kafka_unclean_recovery.report.overview import folded
+
+    return list(folded(failed, _MOST_REASONS))
 
 
 def exit_code_of(report: Report) -> int:

@@ -195,9 +195,18 @@ def is_terminal(stream: TextIO | None) -> bool:
 
 def columns_of(stream: TextIO) -> int:
     """Return how wide the stream's terminal is, or most of them."""
+    size = size_of(stream)
+    return _COLUMNS if size is None else size.columns
+
+
+def size_of(stream: TextIO | None) -> os.terminal_size | None:
+    """Return the size of the stream's window; None where it is no terminal, or one that does not
+    tell."""
     with suppress(*_FAILURES):
-        return os.get_terminal_size(stream.fileno()).columns or _COLUMNS
-    return _COLUMNS
+        if stream is not None:
+            size = os.get_terminal_size(stream.fileno())
+            return size if size.columns and size.lines else None
+    return None
 
 
 def _opened_again(stream: TextIO | None) -> int | None:

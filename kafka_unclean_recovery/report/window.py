@@ -1,0 +1,106 @@
+"""What fits into the window of a terminal; no I/O.
+
+A line is never wider than the window, so that the terminal wraps none in the middle of a word or a
+number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from kafka_unclean_recovery.shown import width_of
+
+_LEFT_OUT = "..."
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """The size of a terminal's window, in characters and lines."""
+
+    columns: int
+    lines: int
+
+    def less(self, lines: int) -> Window:
+        """Return what is left of the window above so many lines."""
+        return Window(self.columns, max(1, self.lines - lines))
+
+    def fitting(self, lines: Iterable[str]) -> list[str] | None:
+        """Return the lines if all of them fit, None if not; no more are asked for than that takes.
+
+        Where a line has an end, it counts as several.
+        """
+        found: list[str] = []
+        for text in lines:
+            found += text.split("\n")
+            if len(found) > self.lines or any(width_of(line) > self.columns for line in found):
+                return None
+        return found
+
+
+def wrapped(sentence: str, columns: int, indent: str = "  ") -> list[str]:
+    """Return the sentence as lines. Only a word that is longer than a line is broken."""
+    lines: list[str] = []
+    blanks = len(sentence) - len(sentence.lstrip(" "))
+    first, *others = sentence[blanks:].split(" ")
+    line = " " * min(blanks, columns - 1) + first
+    for word in [*others, None]:
+        while width_of(line) > columns:
+            begins, line = _broken(line, columns, indent)
+            lines.append(begins)
+        if word is not None and width_of(f"{line} {word}") <= columns:
+            line = f"{line} {word}"
+        else:
+            lines.append(line)
+            line = f"{indent}{word}"
+    return lines
+
+
+def _broken(line: str, columns: int, indent: str) -> tuple[str, str]:
+    """Return the beginning of a line that fits, at least one character of it, and the rest."""
+    most = len(line)
+    while most > len(indent) + 1 and width_of(line[:most]) > columns:
+        most -= 1
+    return line[:most], f"{indent}{line[most:]}"
+
+
+def in_one_line(text: str, columns: int) -> str:
+    """Return the text, or as much of its beginning as fits and "..."."""
+    if width_of(text) <= columns:
+        return text
+    kept = text[: max(0, columns - len(_LEFT_OUT))]
+    while kept and width_of(kept) > columns - len(_LEFT_OUT):
+        kept = kept[:-1]
+    return f"{kept}{_LEFT_OUT}"
+
+
+def middle_left_out(name: str, columns: int) -> str:
+    """Return the name, or its beginning and its end with "..." between them."""
+    if len(name) <= columns:
+        return name
+    kept = max(2, columns - len(_LEFT_OUT))
+    return f"{name[: kept - kept // 2]}{_LEFT_OUT}{name[len(name) - kept // 2 :]}"
+
+
+def shares(wanted: Sequence[int], room: int) -> list[int]:
+    """Return how many lines each of those gets who want so many: nobody more than wanted, all
+    together no more than there is room, and who gets less than wanted no less than another."""
+    given = [0] * len(wanted)
+    while room > 0 and (short := [n for n, want in enumerate(wanted) if given[n] < want]):
+        each = max(1, room // len(short))
+        for number in islice(short, room):
+            more = min(each, wanted[number] - given[number], room)
+            given[number] += more
+            room -= more
+    return given
+
+
+def first_of(rows: Sequence[str], most: int, more: str) -> Iterator[str]:
+    """Yield at most so many lines of `rows`; the last one says how many `more` there are."""
+    if len(rows) <= most:
+        yield from rows
+        return
+    if most > 0:
+        yield from rows[: most - 1]
+        yield f"... and {len(rows) - most + 1} more {more}"

@@ -1,0 +1,156 @@
+"""What a person sees in a window of 80 by 24 and of 200 by 50: an outage of any size is one screen,
+no line of it is wider, and what is said last is what to do next."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+import struct
+import subprocess
+import termios
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from benchmarks.outage_process import SETTINGS, make
+from kafka_unclean_recovery.emulator import Cluster, Options
+from tests.cli.run import RECOVERY, command_line, run
+from tests.real.waiting import wait_until
+
+TIMEOUT = 60.0
+ALL = "--all-offline-partitions"
+LOOK = (ALL, "--show-replica-info")
+ELECT = (ALL, "--automated-recovery")
+# The line of progress that is rewritten in place.
+_REWRITTEN = re.compile(r"[^\n]*\r\x1b\[K")
+
+
+@dataclass(frozen=True, slots=True)
+class Screen:
+    """What was printed below the line of progress, and the exit code."""
+
+    code: int
+    text: str
+
+    @property
+    def lines(self) -> list[str]:
+        return self.text.splitlines()
+
+
+class Terminal:
+    """A command in a window of its own, with all three streams."""
+
+    def __init__(self, size: tuple[int, int], *words: str) -> None:
+        self._read = bytearray()
+        self._ours, its = os.openpty()
+        columns, lines = size
+        fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
+        self._process = subprocess.Popen(
+            command_line(RECOVERY, *words), stdin=its, stdout=its, stderr=its
+        )
+        os.close(its)
+        self._reader = threading.Thread(target=self._follow, daemon=True)
+        self._reader.start()
+
+    def _follow(self) -> None:
+        try:
+            while data := os.read(self._ours, 65536):
+                self._read += data
+        except OSError:
+            pass  # It has ended.
+
+    @property
+    def text(self) -> str:
+        return _REWRITTEN.sub("", self._read.decode().replace("\r\n", "\n"))
+
+    def answer(self, question: str, text: str) -> str:
+        """Type the text once the question is there, and return all that was shown until then."""
+        wait_until(
+            lambda: self.text.endswith(question), TIMEOUT, lambda: f"{question}: {self.text}"
+        )
+        shown = self.text
+        os.write(self._ours, text.encode())
+        return shown
+
+    def finish(self) -> Screen:
+        code = self._process.wait(TIMEOUT)
+        self._reader.join(TIMEOUT)
+        os.close(self._ours)
+        return Screen(code, self.text)
+
+
+SIZES = pytest.mark.parametrize("size", [(80, 24), (200, 50)], ids=["80x24", "200x50"])
+
+
+@pytest.fixture(autouse=True)
+def _state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.delenv("COLUMNS", raising=False)
+
+
+@pytest.fixture(params=[1, 36, 400])
+def outage(request: pytest.FixtureRequest) -> Iterator[tuple[Cluster, int]]:
+    with Cluster(Options(brokers=3, settings=SETTINGS)) as cluster:
+        make(cluster, request.param)
+        for broker in (2, 3):
+            cluster.start(broker)
+        cluster.wait_until(lambda e: all(map(e.state.active, (2, 3))))
+        yield cluster, request.param
+
+
+def _at(cluster: Cluster, *words: str) -> tuple[str, ...]:
+    return ("--bootstrap-server", cluster.bootstrap_servers, *words)
+
+
+def _fits(lines: list[str], size: tuple[int, int]) -> None:
+    """Check that the lines and the prompt below them fit. The terminal may wrap what is said."""
+    columns, most = size
+    said = [line for line in lines if line.startswith("kafka-unclean-recovery: ")]
+    assert len(lines) - len(said) + sum(-(-len(line) // columns) for line in said) < most
+    assert all(len(line) <= columns for line in lines if line not in said)
+
+
+@SIZES
+def test_an_outage_is_one_screen_from_the_look_to_the_election(
+    outage: tuple[Cluster, int], size: tuple[int, int]
+) -> None:
+    cluster, partitions = outage
+    look = Terminal(size, *_at(cluster, *LOOK)).finish()
+    assert look.code == 0, look.text
+    _fits(look.lines, size)
+    assert f"{partitions} offline" in look.text
+    assert "certain loss 0 records, possible loss unknown" in " ".join(look.text.split())
+    assert "if broker 1 returns with its log whole" in look.text
+    assert look.lines[-1].startswith("kafka-unclean-recovery: next: kafka-unclean-recovery ")
+
+    run = Terminal(size, *_at(cluster, *ELECT))
+    asked = run.answer(f"the number of partitions, {partitions}: ", "no\n")
+    _fits(asked.splitlines(), size)
+    run.answer("or Enter to leave: ", "\n")
+    left = run.finish()
+    assert left.code == 1
+    _fits(left.text.split("or Enter to leave: \n")[1].splitlines(), size)
+    said = [line for line in left.lines if line.startswith("kafka-unclean-recovery: ")]
+    assert [line.endswith("the number of partitions was not typed") for line in said] == [True]
+
+    run = Terminal(size, *_at(cluster, *ELECT))
+    run.answer(f"the number of partitions, {partitions}: ", f"{partitions}\n")
+    done = run.finish()
+    assert done.code == 0, done.text
+    _fits(done.text.split(f"partitions, {partitions}: {partitions}\n")[1].splitlines(), size)
+    assert f"{partitions} elected" in done.text
+
+
+def test_off_a_terminal_and_as_wide_each_replica_has_its_row(
+    outage: tuple[Cluster, int],
+) -> None:
+    cluster, partitions = outage
+    rows = run(RECOVERY, *_at(cluster, *LOOK)).stdout
+    wide = Terminal((80, 24), *_at(cluster, *LOOK, "--format", "wide")).finish()
+    assert rows in wide.text
+    assert len(re.findall(r"^ *topic-000 ", rows, re.MULTILINE)) == partitions
+    assert run(RECOVERY, *_at(cluster, *LOOK, "--format", "wide")).stdout == rows

@@ -1,0 +1,85 @@
+"""What fits into a window of a terminal."""
+
+from __future__ import annotations
+
+from itertools import count
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kafka_unclean_recovery.report.window import (
+    Window,
+    first_of,
+    in_one_line,
+    middle_left_out,
+    shares,
+    wrapped,
+)
+from kafka_unclean_recovery.shown import shown, width_of
+
+sentences = st.text(st.characters(codec="utf-8"), max_size=200).map(shown)
+
+
+@given(sentences, st.integers(12, 90))
+def test_no_line_is_wider_than_the_window(sentence: str, columns: int) -> None:
+    assert all(width_of(line) <= columns for line in wrapped(sentence, columns))
+    assert width_of(in_one_line(sentence, columns)) <= columns
+
+
+@given(st.lists(st.text("abcdefgh", min_size=1, max_size=12), min_size=1), st.integers(14, 40))
+def test_no_word_is_broken_that_fits(words: list[str], columns: int) -> None:
+    lines = wrapped(" ".join(words), columns)
+    assert " ".join(lines).split() == words
+    assert all(line.startswith("  ") for line in lines[1:])
+
+
+@given(st.text("abcdefgh ", min_size=1, max_size=200), st.integers(12, 40))
+def test_of_a_word_that_is_broken_nothing_is_lost(sentence: str, columns: int) -> None:
+    lines = wrapped(sentence, columns)
+    assert "".join("".join(lines).split()) == "".join(sentence.split())
+
+
+def test_a_sentence_keeps_its_own_indent() -> None:
+    assert wrapped("  1: broker is down", 12, "      ") == ["  1: broker", "      is", "      down"]
+
+
+def test_all_lines_fit_or_none() -> None:
+    window = Window(10, 3)
+    assert window.fitting(["one", "two\nthree"]) == ["one", "two", "three"]
+    assert window.fitting(["one", "two\nthree\nfour"]) is None
+    assert window.fitting(["eleven long"]) is None
+    assert window.fitting([]) == []
+
+
+def test_no_more_is_asked_for_than_it_takes_to_know_that_it_does_not_fit() -> None:
+    asked = count()
+    assert Window(10, 3).fitting(str(next(asked)) for _ in range(1000)) is None
+    assert next(asked) == 4
+
+
+@given(st.lists(st.integers(0, 50), max_size=6), st.integers(0, 60))
+def test_what_there_is_room_for_is_given_and_shared_alike(wanted: list[int], room: int) -> None:
+    given_ = shares(wanted, room)
+    assert all(got <= want for got, want in zip(given_, wanted, strict=True))
+    assert sum(given_) == min(room, sum(wanted))
+    short = [got for got, want in zip(given_, wanted, strict=True) if got < want]
+    assert all(got <= least + 1 for got in given_ for least in short)
+
+
+def test_what_is_left_out_is_counted() -> None:
+    rows = [str(number) for number in range(10)]
+    assert list(first_of(rows, 10, "rows")) == rows
+    assert list(first_of(rows, 3, "rows")) == ["0", "1", "... and 8 more rows"]
+    assert list(first_of(rows, 1, "rows")) == ["... and 10 more rows"]
+    assert list(first_of(rows, 0, "rows")) == []
+
+
+@given(st.text("abcdef-", max_size=300), st.integers(8, 60))
+def test_a_long_name_keeps_its_beginning_and_its_end(name: str, columns: int) -> None:
+    short = middle_left_out(name, columns)
+    assert len(short) <= columns
+    if short != name:
+        begins, ends = short.split("...")
+        assert name.startswith(begins)
+        assert name.endswith(ends)
+        assert len(short) == columns
