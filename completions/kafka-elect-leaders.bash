@@ -22,7 +22,7 @@ _kafka_elect_leaders() {
         --partition) COMPREPLY=(); return ;;
         --recovery-duration-ms) COMPREPLY=(); return ;;
         --recovery-election-attempts) COMPREPLY=(); return ;;
-        --format) _kafka_elect_leaders__reply < <(compgen -W "table json" -- "$cur"); return ;;
+        --format) _kafka_elect_leaders__reply < <(compgen -W "table wide json" -- "$cur"); return ;;
         --accept-loss) _kafka_elect_leaders__ask "$1" topics; return ;;
         --canary) COMPREPLY=(); return ;;
         --wave-size) COMPREPLY=(); return ;;

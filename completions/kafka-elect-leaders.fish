@@ -13,7 +13,7 @@ complete -c kafka-elect-leaders -l partition -d 'Number of the one partition; ne
 complete -c kafka-elect-leaders -l all-topic-partitions -d 'All partitions of all topics'
 complete -c kafka-elect-leaders -l recovery-duration-ms -d 'How long brokers may take to say how far their replicas go, in milliseconds; only for designated elections' -x
 complete -c kafka-elect-leaders -l recovery-election-attempts -d 'How many times elections that failed for a temporary reason are tried again' -x
-complete -c kafka-elect-leaders -l format -d 'Format of the result on stdout' -x -a 'table json'
+complete -c kafka-elect-leaders -l format -d 'Format of the result on stdout' -x -a 'table wide json'
 complete -c kafka-elect-leaders -l accept-loss -d 'Elect a partition of the topic only if its certain loss is known and at most MAX_RECORDS; a topic without a number accepts any loss' -x -a '(__kafka_elect_leaders_ask topics)'
 complete -c kafka-elect-leaders -l canary -d 'Elect and verify N partitions first, and stop if an election failed or did not last' -x
 complete -c kafka-elect-leaders -l wave-size -d 'Elect and verify at most N partitions at a time, and stop if an election failed or did not last' -x

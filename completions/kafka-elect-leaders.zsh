@@ -17,7 +17,7 @@ _arguments \
     '--all-topic-partitions[All partitions of all topics]' \
     '--recovery-duration-ms=[How long brokers may take to say how far their replicas go, in milliseconds; only for designated elections]:value: ' \
     '--recovery-election-attempts=[How many times elections that failed for a temporary reason are tried again]:value: ' \
-    '--format=[Format of the result on stdout]:value:(table json)' \
+    '--format=[Format of the result on stdout]:value:(table wide json)' \
     '*--accept-loss=[Elect a partition of the topic only if its certain loss is known and at most MAX_RECORDS; a topic without a number accepts any loss]:topics:{_kafka_elect_leaders__ask topics}' \
     '--canary=[Elect and verify N partitions first, and stop if an election failed or did not last]:value: ' \
     '--wave-size=[Elect and verify at most N partitions at a time, and stop if an election failed or did not last]:value: ' \

@@ -17,7 +17,7 @@ _kafka_unclean_recovery_scan_log_dirs() {
         --mode) _kafka_unclean_recovery__reply < <(compgen -W "fast recover deep" -- "$cur"); return ;;
         --workers) COMPREPLY=(); return ;;
         --output) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
-        --format) _kafka_unclean_recovery__reply < <(compgen -W "table json" -- "$cur"); return ;;
+        --format) _kafka_unclean_recovery__reply < <(compgen -W "table wide json" -- "$cur"); return ;;
         --topics) COMPREPLY=(); return ;;
         --path-to-json-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --metrics-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
@@ -36,7 +36,7 @@ _kafka_unclean_recovery_plan() {
         --mode) _kafka_unclean_recovery__reply < <(compgen -W "fast recover deep" -- "$cur"); return ;;
         --exclude-brokers) COMPREPLY=(); return ;;
         --plan-output-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
-        --format) _kafka_unclean_recovery__reply < <(compgen -W "table json" -- "$cur"); return ;;
+        --format) _kafka_unclean_recovery__reply < <(compgen -W "table wide json" -- "$cur"); return ;;
         --topics) COMPREPLY=(); return ;;
         --path-to-json-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --metrics-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
@@ -50,7 +50,7 @@ _kafka_unclean_recovery_doctor() {
     case "$prev" in
         --bootstrap-server) COMPREPLY=(); return ;;
         --command-config) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
-        --format) _kafka_unclean_recovery__reply < <(compgen -W "table json" -- "$cur"); return ;;
+        --format) _kafka_unclean_recovery__reply < <(compgen -W "table wide json" -- "$cur"); return ;;
         --timeout-ms) COMPREPLY=(); return ;;
         --salvage-dir) _kafka_unclean_recovery__reply < <(compgen -d -- "$cur"); return ;;
         --transport) _kafka_unclean_recovery__reply < <(compgen -W "auto replica-log-info list-offsets" -- "$cur"); return ;;
@@ -75,7 +75,7 @@ _kafka_unclean_recovery_ok_to_stop() {
         --wait-ms) COMPREPLY=(); return ;;
         --save) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --what-if) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
-        --format) _kafka_unclean_recovery__reply < <(compgen -W "table json" -- "$cur"); return ;;
+        --format) _kafka_unclean_recovery__reply < <(compgen -W "table wide json" -- "$cur"); return ;;
         --metrics-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
     esac
@@ -89,7 +89,7 @@ _kafka_unclean_recovery_watch() {
         --command-config) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --interval-ms) COMPREPLY=(); return ;;
         --duration-ms) COMPREPLY=(); return ;;
-        --format) _kafka_unclean_recovery__reply < <(compgen -W "table json" -- "$cur"); return ;;
+        --format) _kafka_unclean_recovery__reply < <(compgen -W "table wide json" -- "$cur"); return ;;
         --metrics-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
     esac
@@ -127,7 +127,7 @@ _kafka_unclean_recovery_aftercare() {
         --replica-info-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --gone) COMPREPLY=(); return ;;
         --watch-duration-ms) COMPREPLY=(); return ;;
-        --format) _kafka_unclean_recovery__reply < <(compgen -W "table json" -- "$cur"); return ;;
+        --format) _kafka_unclean_recovery__reply < <(compgen -W "table wide json" -- "$cur"); return ;;
         --metrics-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
     esac
@@ -144,7 +144,7 @@ _kafka_unclean_recovery_before_start() {
         --gone) COMPREPLY=(); return ;;
         --plan-output-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --commands-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
-        --format) _kafka_unclean_recovery__reply < <(compgen -W "table json" -- "$cur"); return ;;
+        --format) _kafka_unclean_recovery__reply < <(compgen -W "table wide json" -- "$cur"); return ;;
         --topics) _kafka_unclean_recovery__ask "$1" topics; return ;;
         --path-to-json-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --metrics-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
@@ -164,7 +164,7 @@ _kafka_unclean_recovery_start_order() {
         --gone) COMPREPLY=(); return ;;
         --later) COMPREPLY=(); return ;;
         --elections-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
-        --format) _kafka_unclean_recovery__reply < <(compgen -W "table json" -- "$cur"); return ;;
+        --format) _kafka_unclean_recovery__reply < <(compgen -W "table wide json" -- "$cur"); return ;;
         --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
     esac
     _kafka_unclean_recovery__reply < <(compgen -W "--bootstrap-server --bootstrap-controller --command-config --replica-info-file --log-dirs --gone --later --elections-file --format --log-format --help" -- "$cur")
@@ -191,7 +191,7 @@ _kafka_unclean_recovery_salvage_replay() {
         --path-to-json-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --target) COMPREPLY=(); return ;;
         --checkpoint) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
-        --format) _kafka_unclean_recovery__reply < <(compgen -W "table json" -- "$cur"); return ;;
+        --format) _kafka_unclean_recovery__reply < <(compgen -W "table wide json" -- "$cur"); return ;;
         --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
     esac
     if [[ "$cur" != -* ]]; then _kafka_unclean_recovery__reply < <(compgen -d -- "$cur"); return; fi
@@ -204,7 +204,7 @@ _kafka_unclean_recovery_salvage_offsets() {
         --bootstrap-server) COMPREPLY=(); return ;;
         --command-config) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --group) COMPREPLY=(); return ;;
-        --format) _kafka_unclean_recovery__reply < <(compgen -W "table json" -- "$cur"); return ;;
+        --format) _kafka_unclean_recovery__reply < <(compgen -W "table wide json" -- "$cur"); return ;;
         --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
     esac
     if [[ "$cur" != -* ]]; then _kafka_unclean_recovery__reply < <(compgen -d -- "$cur"); return; fi
@@ -223,7 +223,7 @@ _kafka_unclean_recovery_salvage() {
         --plan) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --output) _kafka_unclean_recovery__reply < <(compgen -d -- "$cur"); return ;;
         --manual-recovery-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
-        --format) _kafka_unclean_recovery__reply < <(compgen -W "table json" -- "$cur"); return ;;
+        --format) _kafka_unclean_recovery__reply < <(compgen -W "table wide json" -- "$cur"); return ;;
         --topics) COMPREPLY=(); return ;;
         --path-to-json-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
@@ -244,7 +244,7 @@ _kafka_unclean_recovery_spark_scan() {
         --store-region) COMPREPLY=(); return ;;
         --master) COMPREPLY=(); return ;;
         --conf) COMPREPLY=(); return ;;
-        --format) _kafka_unclean_recovery__reply < <(compgen -W "table json" -- "$cur"); return ;;
+        --format) _kafka_unclean_recovery__reply < <(compgen -W "table wide json" -- "$cur"); return ;;
         --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
     esac
     if [[ "$cur" != -* ]]; then _kafka_unclean_recovery__reply < <(compgen -d -- "$cur"); return; fi
@@ -259,7 +259,7 @@ _kafka_unclean_recovery_spark_plan() {
         --plan-output-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --exclude-brokers) COMPREPLY=(); return ;;
         --html) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
-        --format) _kafka_unclean_recovery__reply < <(compgen -W "table json" -- "$cur"); return ;;
+        --format) _kafka_unclean_recovery__reply < <(compgen -W "table wide json" -- "$cur"); return ;;
         --master) COMPREPLY=(); return ;;
         --conf) COMPREPLY=(); return ;;
         --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
@@ -280,7 +280,7 @@ _kafka_unclean_recovery_spark_salvage() {
         --store-region) COMPREPLY=(); return ;;
         --master) COMPREPLY=(); return ;;
         --conf) COMPREPLY=(); return ;;
-        --format) _kafka_unclean_recovery__reply < <(compgen -W "table json" -- "$cur"); return ;;
+        --format) _kafka_unclean_recovery__reply < <(compgen -W "table wide json" -- "$cur"); return ;;
         --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
     esac
     _kafka_unclean_recovery__reply < <(compgen -W "--summaries --plan --output --manual-recovery-file --raw-only --topics --path-to-json-file --store-endpoint --store-region --master --conf --format --log-format --help" -- "$cur")
@@ -305,7 +305,7 @@ _kafka_unclean_recovery_quorum_inspect() {
         --replica-info-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --bootstrap-server) COMPREPLY=(); return ;;
         --command-config) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
-        --format) _kafka_unclean_recovery__reply < <(compgen -W "table json" -- "$cur"); return ;;
+        --format) _kafka_unclean_recovery__reply < <(compgen -W "table wide json" -- "$cur"); return ;;
         --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
     esac
     if [[ "$cur" != -* ]]; then _kafka_unclean_recovery__reply < <(compgen -d -- "$cur"); return; fi
@@ -327,7 +327,7 @@ _kafka_unclean_recovery_quorum_plan() {
         --replica-info-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --bootstrap-server) COMPREPLY=(); return ;;
         --command-config) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
-        --format) _kafka_unclean_recovery__reply < <(compgen -W "table json" -- "$cur"); return ;;
+        --format) _kafka_unclean_recovery__reply < <(compgen -W "table wide json" -- "$cur"); return ;;
         --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
     esac
     if [[ "$cur" != -* ]]; then _kafka_unclean_recovery__reply < <(compgen -d -- "$cur"); return; fi
@@ -356,7 +356,7 @@ _kafka_unclean_recovery_quorum_verify() {
         --controller-command-config) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --log-dirs) _kafka_unclean_recovery__reply < <(compgen -d -- "$cur"); return ;;
         --timeout-ms) COMPREPLY=(); return ;;
-        --format) _kafka_unclean_recovery__reply < <(compgen -W "table json" -- "$cur"); return ;;
+        --format) _kafka_unclean_recovery__reply < <(compgen -W "table wide json" -- "$cur"); return ;;
         --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
     esac
     _kafka_unclean_recovery__reply < <(compgen -W "--plan --bootstrap-controller --bootstrap-server --command-config --controller-command-config --log-dirs --timeout-ms --format --log-format --help" -- "$cur")
@@ -381,7 +381,7 @@ _kafka_unclean_recovery_emulator_ctl() {
     case "$prev" in
         --data-dir) _kafka_unclean_recovery__reply < <(compgen -d -- "$cur"); return ;;
         --socket) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
-        --format) _kafka_unclean_recovery__reply < <(compgen -W "table json" -- "$cur"); return ;;
+        --format) _kafka_unclean_recovery__reply < <(compgen -W "table wide json" -- "$cur"); return ;;
         --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
     esac
     if [[ "$cur" != -* ]]; then _kafka_unclean_recovery__reply < <(compgen -W "create-topic delete-topic alter-configs alter-broker-configs produce share-group elect-leaders reassign kill power-off stop drain start pause resume unregister-broker fence unfence flush lose-disk wipe exchange-disk corrupt-disk drop-link delay-link restore-link restore-links lag lag-metadata lead-astray unlist list-again intercept clear-intercepts wait-until status metrics help" -- "$cur"); return; fi
@@ -402,7 +402,7 @@ _kafka_unclean_recovery_emulator() {
         --dialect) _kafka_unclean_recovery__reply < <(compgen -W "kip-966 reverted kip-1275" -- "$cur"); return ;;
         --broker-session-timeout-ms) COMPREPLY=(); return ;;
         --replica-lag-time-max-ms) COMPREPLY=(); return ;;
-        --format) _kafka_unclean_recovery__reply < <(compgen -W "table json" -- "$cur"); return ;;
+        --format) _kafka_unclean_recovery__reply < <(compgen -W "table wide json" -- "$cur"); return ;;
         --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
     esac
     local commands=""; ((COMP_CWORD > 2)) || commands="ctl"

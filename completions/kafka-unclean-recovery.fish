@@ -43,7 +43,7 @@ complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from scan-log-dirs' -l mode -d 'How much of the logs is read' -x -a 'fast recover deep'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from scan-log-dirs' -l workers -d 'Number of processes that read at the same time; by default one for each processor, at most 4' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from scan-log-dirs' -l output -d 'Write the result as JSON to this new file, for --replica-info-file of other commands' -r -F
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from scan-log-dirs' -l format -d 'Format of the result on stdout' -x -a 'table json'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from scan-log-dirs' -l format -d 'Format of the result on stdout' -x -a 'table wide json'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from scan-log-dirs' -l topics -d 'Only topics whose whole name matches this regular expression of Python\'s re; by default all topics' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from scan-log-dirs' -l path-to-json-file -d 'Only the partitions in this JSON file: {"partitions": [{"topic": "foo", "partitions": [0, 3]}]}' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from scan-log-dirs' -l metrics-file -d 'Write metrics of this run to this file, in the Prometheus text format, however the run ends; metrics of an earlier run in the file are replaced' -r -F
@@ -56,7 +56,7 @@ complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from plan' -l log-
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from plan' -l mode -d 'How much of the logs is read' -x -a 'fast recover deep'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from plan' -l exclude-brokers -d 'Ids of brokers that will never start again and must not lead, such as 1,2; by default none' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from plan' -l plan-output-file -d 'Write the plan, with all data that it rests on, to this new file' -r -F
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from plan' -l format -d 'Format of the result on stdout' -x -a 'table json'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from plan' -l format -d 'Format of the result on stdout' -x -a 'table wide json'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from plan' -l topics -d 'Only topics whose whole name matches this regular expression of Python\'s re; by default all topics' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from plan' -l path-to-json-file -d 'Only the partitions in this JSON file: {"partitions": [{"topic": "foo", "partitions": [0, 3]}]}' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from plan' -l metrics-file -d 'Write metrics of this run to this file, in the Prometheus text format, however the run ends; metrics of an earlier run in the file are replaced' -r -F
@@ -64,7 +64,7 @@ complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from plan' -l log-
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from plan' -l help -d 'Show this message and exit'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from doctor' -l bootstrap-server -d 'Brokers to contact first, to find the others' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from doctor' -l command-config -d 'Java client properties file for the connection, such as TLS and SASL; by default connections are plaintext' -r -F
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from doctor' -l format -d 'Format of the result on stdout' -x -a 'table json'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from doctor' -l format -d 'Format of the result on stdout' -x -a 'table wide json'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from doctor' -l timeout-ms -d 'How long each question to the cluster may take, in milliseconds' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from doctor' -l salvage-dir -d 'Directory where a salvage would be written; its free space is checked' -x -a '(__fish_complete_directories)'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from doctor' -l transport -d 'How brokers are asked how far their replicas\' logs go' -x -a 'auto replica-log-info list-offsets'
@@ -84,7 +84,7 @@ complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from ok-to-stop' -
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from ok-to-stop' -l after -d 'After the start: show which of the brokers\' replicas are not back in the ISR'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from ok-to-stop' -l save -d 'Write what was seen of the cluster to this new file, for --what-if' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from ok-to-stop' -l what-if -d 'Answer from a file that --save wrote, and contact no cluster' -r -F
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from ok-to-stop' -l format -d 'Format of the result on stdout' -x -a 'table json'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from ok-to-stop' -l format -d 'Format of the result on stdout' -x -a 'table wide json'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from ok-to-stop' -l metrics-file -d 'Write metrics of this run to this file, in the Prometheus text format, however the run ends; metrics of an earlier run in the file are replaced' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from ok-to-stop' -l log-format -d 'Format of messages on stderr: text, or a JSON object for each message' -x -a 'text json'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from ok-to-stop' -l help -d 'Show this message and exit'
@@ -92,7 +92,7 @@ complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from watch' -l boo
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from watch' -l command-config -d 'Java client properties file for the connection, such as TLS and SASL; by default connections are plaintext' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from watch' -l interval-ms -d 'From the end of a look to the next, in milliseconds' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from watch' -l duration-ms -d 'End after this time, in milliseconds' -x
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from watch' -l format -d 'Format of the result on stdout' -x -a 'table json'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from watch' -l format -d 'Format of the result on stdout' -x -a 'table wide json'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from watch' -l metrics-file -d 'Write metrics of this run to this file, in the Prometheus text format, however the run ends; metrics of an earlier run in the file are replaced' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from watch' -l log-format -d 'Format of messages on stderr: text, or a JSON object for each message' -x -a 'text json'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from watch' -l help -d 'Show this message and exit'
@@ -115,7 +115,7 @@ complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l reset-share-groups -d 'Set the share groups that had read beyond the new log ends back to where the logs part'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l watch -d 'Look again every second until nothing is left three times in a row'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l watch-duration-ms -d 'How long --watch may take, in milliseconds; by default 600000' -x
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l format -d 'Format of the result on stdout' -x -a 'table json'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l format -d 'Format of the result on stdout' -x -a 'table wide json'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l metrics-file -d 'Write metrics of this run to this file, in the Prometheus text format, however the run ends; metrics of an earlier run in the file are replaced' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l log-format -d 'Format of messages on stderr: text, or a JSON object for each message' -x -a 'text json'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l help -d 'Show this message and exit'
@@ -126,7 +126,7 @@ complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from before-start'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from before-start' -l gone -d 'Ids of brokers whose disks are lost for good, such as 1,2; by default none' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from before-start' -l plan-output-file -d 'Write the leaders of the replicas that are truncated to this new file, for salvage --plan' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from before-start' -l commands-file -d 'Write the commands that keep what the start would delete to this new file, as a shell script' -r -F
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from before-start' -l format -d 'Format of the result on stdout' -x -a 'table json'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from before-start' -l format -d 'Format of the result on stdout' -x -a 'table wide json'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from before-start' -l topics -d 'Only topics whose whole name matches this regular expression of Python\'s re; by default all topics' -x -a '(__kafka_unclean_recovery_ask topics)'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from before-start' -l path-to-json-file -d 'Only the partitions in this JSON file: {"partitions": [{"topic": "foo", "partitions": [0, 3]}]}' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from before-start' -l metrics-file -d 'Write metrics of this run to this file, in the Prometheus text format, however the run ends; metrics of an earlier run in the file are replaced' -r -F
@@ -140,7 +140,7 @@ complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from start-order' 
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from start-order' -l gone -d 'Ids of brokers whose disks are lost for good, such as 1,2; by default none' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from start-order' -l later -d 'Ids of brokers that can be started only after all others, such as 1,2; by default none' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from start-order' -l elections-file -d 'Write the partitions of the first election to this new file, for --path-to-json-file' -r -F
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from start-order' -l format -d 'Format of the result on stdout' -x -a 'table json'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from start-order' -l format -d 'Format of the result on stdout' -x -a 'table wide json'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from start-order' -l log-format -d 'Format of messages on stderr: text, or a JSON object for each message' -x -a 'text json'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from start-order' -l help -d 'Show this message and exit'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from report' -l markdown -d 'Same as --format markdown'
@@ -159,7 +159,7 @@ complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and 
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and not __fish_seen_subcommand_from replay offsets' -l output -d 'Write all results to this new directory, which must not exist' -x -a '(__fish_complete_directories)'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and not __fish_seen_subcommand_from replay offsets' -l manual-recovery-file -d 'File of designated leaders, as kafka-elect-leaders takes it, for partitions where another leader than the plan\'s was elected' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and not __fish_seen_subcommand_from replay offsets' -l raw-only -d 'Write only segment files, and no Parquet files, which need pyarrow'
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and not __fish_seen_subcommand_from replay offsets' -l format -d 'Format of the result on stdout' -x -a 'table json'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and not __fish_seen_subcommand_from replay offsets' -l format -d 'Format of the result on stdout' -x -a 'table wide json'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and not __fish_seen_subcommand_from replay offsets' -l topics -d 'Only topics whose whole name matches this regular expression of Python\'s re; by default all topics' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and not __fish_seen_subcommand_from replay offsets' -l path-to-json-file -d 'Only the partitions in this JSON file: {"partitions": [{"topic": "foo", "partitions": [0, 3]}]}' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and not __fish_seen_subcommand_from replay offsets' -l log-format -d 'Format of messages on stderr: text, or a JSON object for each message' -x -a 'text json'
@@ -172,7 +172,7 @@ complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and 
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from replay' -l include-open -d 'Also produce records of transactions whose end is not among the saved records'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from replay' -l checkpoint -d 'File that notes what has been produced; by default SAVED.replay-checkpoint' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from replay' -l execute -d 'Produce the records; by default the command only shows them'
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from replay' -l format -d 'Format of the result on stdout' -x -a 'table json'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from replay' -l format -d 'Format of the result on stdout' -x -a 'table wide json'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from replay' -l log-format -d 'Format of messages on stderr: text, or a JSON object for each message' -x -a 'text json'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from replay' -l help -d 'Show this message and exit'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from replay' -a '(__fish_complete_directories)'
@@ -184,7 +184,7 @@ complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and 
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from offsets' -l plan -d 'Change nothing, and show the commits; this is the default'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from offsets' -l execute -d 'Bring the commits back; on a terminal the command asks first'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from offsets' -l yes -d 'Do not ask on a terminal'
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from offsets' -l format -d 'Format of the result on stdout' -x -a 'table json'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from offsets' -l format -d 'Format of the result on stdout' -x -a 'table wide json'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from offsets' -l log-format -d 'Format of messages on stderr: text, or a JSON object for each message' -x -a 'text json'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from offsets' -l help -d 'Show this message and exit'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from offsets' -a '(__fish_complete_directories)'
@@ -199,7 +199,7 @@ complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from scan' -l store-region -d 'Region of the S3 bucket; by default the S3 client\'s own setting' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from scan' -l master -d 'Spark master as for spark-submit, or sc://HOST:PORT for Spark Connect; by default the master of spark-submit, else local[*]' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from scan' -l conf -d 'Spark setting' -x
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from scan' -l format -d 'Format of the result on stdout' -x -a 'table json'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from scan' -l format -d 'Format of the result on stdout' -x -a 'table wide json'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from scan' -l log-format -d 'Format of messages on stderr: text, or a JSON object for each message' -x -a 'text json'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from scan' -l help -d 'Show this message and exit'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from scan' -a '(__fish_complete_directories)'
@@ -208,7 +208,7 @@ complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from plan' -l plan-output-file -d 'Write the plan, with all data that it rests on, to this new file' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from plan' -l exclude-brokers -d 'Ids of brokers that will never start again and must not lead, such as 1,2; by default none' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from plan' -l html -d 'Write an HTML page of the losses by topic, and of the partitions that lose most, to this new file' -r -F
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from plan' -l format -d 'Format of the result on stdout' -x -a 'table json'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from plan' -l format -d 'Format of the result on stdout' -x -a 'table wide json'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from plan' -l master -d 'Spark master as for spark-submit, or sc://HOST:PORT for Spark Connect; by default the master of spark-submit, else local[*]' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from plan' -l conf -d 'Spark setting' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from plan' -l log-format -d 'Format of messages on stderr: text, or a JSON object for each message' -x -a 'text json'
@@ -224,7 +224,7 @@ complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from salvage' -l store-region -d 'Region of the S3 bucket; by default the S3 client\'s own setting' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from salvage' -l master -d 'Spark master as for spark-submit, or sc://HOST:PORT for Spark Connect; by default the master of spark-submit, else local[*]' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from salvage' -l conf -d 'Spark setting' -x
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from salvage' -l format -d 'Format of the result on stdout' -x -a 'table json'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from salvage' -l format -d 'Format of the result on stdout' -x -a 'table wide json'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from salvage' -l log-format -d 'Format of messages on stderr: text, or a JSON object for each message' -x -a 'text json'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from salvage' -l help -d 'Show this message and exit'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and test (count (commandline -opc)) -eq 2' -a 'inspect plan seed verify'
@@ -232,7 +232,7 @@ complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and n
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from inspect' -l replica-info-file -d 'Result of scan-log-dirs of brokers whose disks are not among DIR: what it tells of replicas is held against the best copy' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from inspect' -l bootstrap-server -d 'Brokers that still run; by default none is asked' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from inspect' -l command-config -d 'Java client properties file for the connection, such as TLS and SASL; by default connections are plaintext' -r -F
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from inspect' -l format -d 'Format of the result on stdout' -x -a 'table json'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from inspect' -l format -d 'Format of the result on stdout' -x -a 'table wide json'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from inspect' -l log-format -d 'Format of messages on stderr: text, or a JSON object for each message' -x -a 'text json'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from inspect' -l help -d 'Show this message and exit'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from inspect' -a '(__fish_complete_directories)'
@@ -248,7 +248,7 @@ complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and _
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from plan' -l replica-info-file -d 'Result of scan-log-dirs of brokers whose disks are not among DIR: what it tells of replicas is held against the best copy' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from plan' -l bootstrap-server -d 'Brokers that still run; by default none is asked' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from plan' -l command-config -d 'Java client properties file for the connection, such as TLS and SASL; by default connections are plaintext' -r -F
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from plan' -l format -d 'Format of the result on stdout' -x -a 'table json'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from plan' -l format -d 'Format of the result on stdout' -x -a 'table wide json'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from plan' -l log-format -d 'Format of messages on stderr: text, or a JSON object for each message' -x -a 'text json'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from plan' -l help -d 'Show this message and exit'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from plan' -a '(__fish_complete_directories)'
@@ -266,7 +266,7 @@ complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and _
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from verify' -l controller-command-config -d 'Java client properties file for the controllers; by default that of --command-config' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from verify' -l log-dirs -d 'Log directory of a broker on this host, or a directory that holds several: is there a partition that the broker put aside (-stray)? Only read; by default none is looked at' -x -a '(__fish_complete_directories)'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from verify' -l timeout-ms -d 'How long to wait until all holds' -x
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from verify' -l format -d 'Format of the result on stdout' -x -a 'table json'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from verify' -l format -d 'Format of the result on stdout' -x -a 'table wide json'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from verify' -l log-format -d 'Format of messages on stderr: text, or a JSON object for each message' -x -a 'text json'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from verify' -l help -d 'Show this message and exit'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from emulator; and test (count (commandline -opc)) -eq 2' -a 'ctl'
@@ -278,12 +278,12 @@ complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from emulator; and
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from emulator; and not __fish_seen_subcommand_from ctl' -l dialect -d 'Form of GetReplicaLogInfo that the brokers speak; by default none' -x -a 'kip-966 reverted kip-1275'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from emulator; and not __fish_seen_subcommand_from ctl' -l broker-session-timeout-ms -d 'Milliseconds after which a silent broker is fenced' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from emulator; and not __fish_seen_subcommand_from ctl' -l replica-lag-time-max-ms -d 'Milliseconds after which a lagging replica leaves the ISR' -x
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from emulator; and not __fish_seen_subcommand_from ctl' -l format -d 'Format of the result on stdout' -x -a 'table json'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from emulator; and not __fish_seen_subcommand_from ctl' -l format -d 'Format of the result on stdout' -x -a 'table wide json'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from emulator; and not __fish_seen_subcommand_from ctl' -l log-format -d 'Format of messages on stderr: text, or a JSON object for each message' -x -a 'text json'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from emulator; and not __fish_seen_subcommand_from ctl' -l help -d 'Show this message and exit'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from emulator; and __fish_seen_subcommand_from ctl' -l data-dir -d 'Data directory of the emulator, as in its --data-dir; give this or --socket' -x -a '(__fish_complete_directories)'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from emulator; and __fish_seen_subcommand_from ctl' -l socket -d 'Control socket, which the emulator printed as control.socket; give this or --data-dir' -r -F
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from emulator; and __fish_seen_subcommand_from ctl' -l format -d 'Format of the result on stdout' -x -a 'table json'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from emulator; and __fish_seen_subcommand_from ctl' -l format -d 'Format of the result on stdout' -x -a 'table wide json'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from emulator; and __fish_seen_subcommand_from ctl' -l log-format -d 'Format of messages on stderr: text, or a JSON object for each message' -x -a 'text json'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from emulator; and __fish_seen_subcommand_from ctl' -l help -d 'Show this message and exit'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from emulator; and __fish_seen_subcommand_from ctl' -a 'create-topic delete-topic alter-configs alter-broker-configs produce share-group elect-leaders reassign kill power-off stop drain start pause resume unregister-broker fence unfence flush lose-disk wipe exchange-disk corrupt-disk drop-link delay-link restore-link restore-links lag lag-metadata lead-astray unlist list-again intercept clear-intercepts wait-until status metrics help'

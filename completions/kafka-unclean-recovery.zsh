@@ -13,7 +13,7 @@ _arguments \
     '--mode=[How much of the logs is read]:value:(fast recover deep)' \
     '--workers=[Number of processes that read at the same time; by default one for each processor, at most 4]:value: ' \
     '--output=[Write the result as JSON to this new file, for --replica-info-file of other commands]:file:_files' \
-    '--format=[Format of the result on stdout]:value:(table json)' \
+    '--format=[Format of the result on stdout]:value:(table wide json)' \
     '--topics=[Only topics whose whole name matches this regular expression of Python'\''s re; by default all topics]:value: ' \
     '--path-to-json-file=[Only the partitions in this JSON file  {"partitions"  ({"topic"  "foo", "partitions"  (0, 3)})}]:file:_files' \
     '--metrics-file=[Write metrics of this run to this file, in the Prometheus text format, however the run ends; metrics of an earlier run in the file are replaced]:file:_files' \
@@ -30,7 +30,7 @@ _arguments \
     '--mode=[How much of the logs is read]:value:(fast recover deep)' \
     '--exclude-brokers=[Ids of brokers that will never start again and must not lead, such as 1,2; by default none]:value: ' \
     '--plan-output-file=[Write the plan, with all data that it rests on, to this new file]:file:_files' \
-    '--format=[Format of the result on stdout]:value:(table json)' \
+    '--format=[Format of the result on stdout]:value:(table wide json)' \
     '--topics=[Only topics whose whole name matches this regular expression of Python'\''s re; by default all topics]:value: ' \
     '--path-to-json-file=[Only the partitions in this JSON file  {"partitions"  ({"topic"  "foo", "partitions"  (0, 3)})}]:file:_files' \
     '--metrics-file=[Write metrics of this run to this file, in the Prometheus text format, however the run ends; metrics of an earlier run in the file are replaced]:file:_files' \
@@ -42,7 +42,7 @@ shift words; ((CURRENT--))
 _arguments \
     '--bootstrap-server=[Brokers to contact first, to find the others]:value: ' \
     '--command-config=[Java client properties file for the connection, such as TLS and SASL; by default connections are plaintext]:file:_files' \
-    '--format=[Format of the result on stdout]:value:(table json)' \
+    '--format=[Format of the result on stdout]:value:(table wide json)' \
     '--timeout-ms=[How long each question to the cluster may take, in milliseconds]:value: ' \
     '--salvage-dir=[Directory where a salvage would be written; its free space is checked]:directory:_files -/' \
     '--transport=[How brokers are asked how far their replicas'\'' logs go]:value:(auto replica-log-info list-offsets)' \
@@ -66,7 +66,7 @@ _arguments \
     '--after[After the start  show which of the brokers'\'' replicas are not back in the ISR]' \
     '--save=[Write what was seen of the cluster to this new file, for --what-if]:file:_files' \
     '--what-if=[Answer from a file that --save wrote, and contact no cluster]:file:_files' \
-    '--format=[Format of the result on stdout]:value:(table json)' \
+    '--format=[Format of the result on stdout]:value:(table wide json)' \
     '--metrics-file=[Write metrics of this run to this file, in the Prometheus text format, however the run ends; metrics of an earlier run in the file are replaced]:file:_files' \
     '--log-format=[Format of messages on stderr  text, or a JSON object for each message]:value:(text json)' \
     '--help[Show this message and exit]'
@@ -78,7 +78,7 @@ _arguments \
     '--command-config=[Java client properties file for the connection, such as TLS and SASL; by default connections are plaintext]:file:_files' \
     '--interval-ms=[From the end of a look to the next, in milliseconds]:value: ' \
     '--duration-ms=[End after this time, in milliseconds]:value: ' \
-    '--format=[Format of the result on stdout]:value:(table json)' \
+    '--format=[Format of the result on stdout]:value:(table wide json)' \
     '--metrics-file=[Write metrics of this run to this file, in the Prometheus text format, however the run ends; metrics of an earlier run in the file are replaced]:file:_files' \
     '--log-format=[Format of messages on stderr  text, or a JSON object for each message]:value:(text json)' \
     '--help[Show this message and exit]'
@@ -113,7 +113,7 @@ _arguments \
     '--reset-share-groups[Set the share groups that had read beyond the new log ends back to where the logs part]' \
     '--watch[Look again every second until nothing is left three times in a row]' \
     '--watch-duration-ms=[How long --watch may take, in milliseconds; by default 600000]:value: ' \
-    '--format=[Format of the result on stdout]:value:(table json)' \
+    '--format=[Format of the result on stdout]:value:(table wide json)' \
     '--metrics-file=[Write metrics of this run to this file, in the Prometheus text format, however the run ends; metrics of an earlier run in the file are replaced]:file:_files' \
     '--log-format=[Format of messages on stderr  text, or a JSON object for each message]:value:(text json)' \
     '--help[Show this message and exit]'
@@ -128,7 +128,7 @@ _arguments \
     '--gone=[Ids of brokers whose disks are lost for good, such as 1,2; by default none]:value: ' \
     '--plan-output-file=[Write the leaders of the replicas that are truncated to this new file, for salvage --plan]:file:_files' \
     '--commands-file=[Write the commands that keep what the start would delete to this new file, as a shell script]:file:_files' \
-    '--format=[Format of the result on stdout]:value:(table json)' \
+    '--format=[Format of the result on stdout]:value:(table wide json)' \
     '--topics=[Only topics whose whole name matches this regular expression of Python'\''s re; by default all topics]:topics:{_kafka_unclean_recovery__ask topics}' \
     '--path-to-json-file=[Only the partitions in this JSON file  {"partitions"  ({"topic"  "foo", "partitions"  (0, 3)})}]:file:_files' \
     '--metrics-file=[Write metrics of this run to this file, in the Prometheus text format, however the run ends; metrics of an earlier run in the file are replaced]:file:_files' \
@@ -146,7 +146,7 @@ _arguments \
     '--gone=[Ids of brokers whose disks are lost for good, such as 1,2; by default none]:value: ' \
     '--later=[Ids of brokers that can be started only after all others, such as 1,2; by default none]:value: ' \
     '--elections-file=[Write the partitions of the first election to this new file, for --path-to-json-file]:file:_files' \
-    '--format=[Format of the result on stdout]:value:(table json)' \
+    '--format=[Format of the result on stdout]:value:(table wide json)' \
     '--log-format=[Format of messages on stderr  text, or a JSON object for each message]:value:(text json)' \
     '--help[Show this message and exit]'
 return ;;
@@ -177,7 +177,7 @@ _arguments \
     '--include-open[Also produce records of transactions whose end is not among the saved records]' \
     '--checkpoint=[File that notes what has been produced; by default SAVED.replay-checkpoint]:file:_files' \
     '--execute[Produce the records; by default the command only shows them]' \
-    '--format=[Format of the result on stdout]:value:(table json)' \
+    '--format=[Format of the result on stdout]:value:(table wide json)' \
     '--log-format=[Format of messages on stderr  text, or a JSON object for each message]:value:(text json)' \
     '--help[Show this message and exit]' \
     '*:directory:_files -/'
@@ -193,7 +193,7 @@ _arguments \
     '--plan[Change nothing, and show the commits; this is the default]' \
     '--execute[Bring the commits back; on a terminal the command asks first]' \
     '--yes[Do not ask on a terminal]' \
-    '--format=[Format of the result on stdout]:value:(table json)' \
+    '--format=[Format of the result on stdout]:value:(table wide json)' \
     '--log-format=[Format of messages on stderr  text, or a JSON object for each message]:value:(text json)' \
     '--help[Show this message and exit]' \
     '*:directory:_files -/'
@@ -207,7 +207,7 @@ _arguments \
     '(1)--output=[Write all results to this new directory, which must not exist]:directory:_files -/' \
     '(1)--manual-recovery-file=[File of designated leaders, as kafka-elect-leaders takes it, for partitions where another leader than the plan'\''s was elected]:file:_files' \
     '(1)--raw-only[Write only segment files, and no Parquet files, which need pyarrow]' \
-    '(1)--format=[Format of the result on stdout]:value:(table json)' \
+    '(1)--format=[Format of the result on stdout]:value:(table wide json)' \
     '(1)--topics=[Only topics whose whole name matches this regular expression of Python'\''s re; by default all topics]:value: ' \
     '(1)--path-to-json-file=[Only the partitions in this JSON file  {"partitions"  ({"topic"  "foo", "partitions"  (0, 3)})}]:file:_files' \
     '(1)--log-format=[Format of messages on stderr  text, or a JSON object for each message]:value:(text json)' \
@@ -228,7 +228,7 @@ _arguments \
     '--store-region=[Region of the S3 bucket; by default the S3 client'\''s own setting]:value: ' \
     '--master=[Spark master as for spark-submit, or sc //HOST PORT for Spark Connect; by default the master of spark-submit, else local(*)]:value: ' \
     '*--conf=[Spark setting]:value: ' \
-    '--format=[Format of the result on stdout]:value:(table json)' \
+    '--format=[Format of the result on stdout]:value:(table wide json)' \
     '--log-format=[Format of messages on stderr  text, or a JSON object for each message]:value:(text json)' \
     '--help[Show this message and exit]' \
     '*:directory:_files -/'
@@ -241,7 +241,7 @@ _arguments \
     '--plan-output-file=[Write the plan, with all data that it rests on, to this new file]:file:_files' \
     '--exclude-brokers=[Ids of brokers that will never start again and must not lead, such as 1,2; by default none]:value: ' \
     '--html=[Write an HTML page of the losses by topic, and of the partitions that lose most, to this new file]:file:_files' \
-    '--format=[Format of the result on stdout]:value:(table json)' \
+    '--format=[Format of the result on stdout]:value:(table wide json)' \
     '--master=[Spark master as for spark-submit, or sc //HOST PORT for Spark Connect; by default the master of spark-submit, else local(*)]:value: ' \
     '*--conf=[Spark setting]:value: ' \
     '--log-format=[Format of messages on stderr  text, or a JSON object for each message]:value:(text json)' \
@@ -261,7 +261,7 @@ _arguments \
     '--store-region=[Region of the S3 bucket; by default the S3 client'\''s own setting]:value: ' \
     '--master=[Spark master as for spark-submit, or sc //HOST PORT for Spark Connect; by default the master of spark-submit, else local(*)]:value: ' \
     '*--conf=[Spark setting]:value: ' \
-    '--format=[Format of the result on stdout]:value:(table json)' \
+    '--format=[Format of the result on stdout]:value:(table wide json)' \
     '--log-format=[Format of messages on stderr  text, or a JSON object for each message]:value:(text json)' \
     '--help[Show this message and exit]'
 return ;;
@@ -279,7 +279,7 @@ _arguments \
     '*--replica-info-file=[Result of scan-log-dirs of brokers whose disks are not among DIR  what it tells of replicas is held against the best copy]:file:_files' \
     '--bootstrap-server=[Brokers that still run; by default none is asked]:value: ' \
     '--command-config=[Java client properties file for the connection, such as TLS and SASL; by default connections are plaintext]:file:_files' \
-    '--format=[Format of the result on stdout]:value:(table json)' \
+    '--format=[Format of the result on stdout]:value:(table wide json)' \
     '--log-format=[Format of messages on stderr  text, or a JSON object for each message]:value:(text json)' \
     '--help[Show this message and exit]' \
     '*:directory:_files -/'
@@ -299,7 +299,7 @@ _arguments \
     '*--replica-info-file=[Result of scan-log-dirs of brokers whose disks are not among DIR  what it tells of replicas is held against the best copy]:file:_files' \
     '--bootstrap-server=[Brokers that still run; by default none is asked]:value: ' \
     '--command-config=[Java client properties file for the connection, such as TLS and SASL; by default connections are plaintext]:file:_files' \
-    '--format=[Format of the result on stdout]:value:(table json)' \
+    '--format=[Format of the result on stdout]:value:(table wide json)' \
     '--log-format=[Format of messages on stderr  text, or a JSON object for each message]:value:(text json)' \
     '--help[Show this message and exit]' \
     '*:directory:_files -/'
@@ -325,7 +325,7 @@ _arguments \
     '--controller-command-config=[Java client properties file for the controllers; by default that of --command-config]:file:_files' \
     '*--log-dirs=[Log directory of a broker on this host, or a directory that holds several  is there a partition that the broker put aside (-stray)? Only read; by default none is looked at]:directory:_files -/' \
     '--timeout-ms=[How long to wait until all holds]:value: ' \
-    '--format=[Format of the result on stdout]:value:(table json)' \
+    '--format=[Format of the result on stdout]:value:(table wide json)' \
     '--log-format=[Format of messages on stderr  text, or a JSON object for each message]:value:(text json)' \
     '--help[Show this message and exit]'
 return ;;
@@ -342,7 +342,7 @@ shift words; ((CURRENT--))
 _arguments \
     '--data-dir=[Data directory of the emulator, as in its --data-dir; give this or --socket]:directory:_files -/' \
     '--socket=[Control socket, which the emulator printed as control.socket; give this or --data-dir]:file:_files' \
-    '--format=[Format of the result on stdout]:value:(table json)' \
+    '--format=[Format of the result on stdout]:value:(table wide json)' \
     '--log-format=[Format of messages on stderr  text, or a JSON object for each message]:value:(text json)' \
     '--help[Show this message and exit]' \
     '*:value:(create-topic delete-topic alter-configs alter-broker-configs produce share-group elect-leaders reassign kill power-off stop drain start pause resume unregister-broker fence unfence flush lose-disk wipe exchange-disk corrupt-disk drop-link delay-link restore-link restore-links lag lag-metadata lead-astray unlist list-again intercept clear-intercepts wait-until status metrics help)'
@@ -358,7 +358,7 @@ _arguments \
     '(1)--dialect=[Form of GetReplicaLogInfo that the brokers speak; by default none]:value:(kip-966 reverted kip-1275)' \
     '(1)--broker-session-timeout-ms=[Milliseconds after which a silent broker is fenced]:value: ' \
     '(1)--replica-lag-time-max-ms=[Milliseconds after which a lagging replica leaves the ISR]:value: ' \
-    '(1)--format=[Format of the result on stdout]:value:(table json)' \
+    '(1)--format=[Format of the result on stdout]:value:(table wide json)' \
     '(1)--log-format=[Format of messages on stderr  text, or a JSON object for each message]:value:(text json)' \
     '(1)--help[Show this message and exit]'
 return ;;

@@ -19,7 +19,10 @@ BY_HAND: Any = None
 
 
 class Format(StrEnum):
+    """The formats of most commands. WIDE: all that a table has, on a terminal too."""
+
     TABLE = "table"
+    WIDE = "wide"
     JSON = "json"
 
     @property
@@ -90,7 +93,13 @@ ReplicaLogInfoDialect = Annotated[
         " a request of key 93 that contains the broker's id."
     ),
 ]
-OutputFormat = Annotated[Format, typer.Option(help="Format of the result on stdout.")]
+OutputFormat = Annotated[
+    Format,
+    typer.Option(
+        help="Format of the result on stdout. table: on a terminal a long one is cut to the window,"
+        " elsewhere all rows. wide: all rows."
+    ),
+]
 ReplicaOutputFormat = Annotated[
     ReplicaFormat,
     typer.Option(

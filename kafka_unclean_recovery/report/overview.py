@@ -182,6 +182,7 @@ def _sum(counts: Sequence[int | None]) -> str:
 def _brokers(report: Report, columns: int) -> _Section:
     logs = [log for row in report.partitions if row.plan for log in row.plan.replica_logs]
     live = {log.broker for log in logs if log.live}
+    scanned = {log.broker for log in logs if log.scanned}
     gone = {broker for row in report.partitions if row.plan for broker in row.plan.gone}
     replicas: dict[int, int] = {}
     for log in logs:
@@ -194,7 +195,9 @@ def _brokers(report: Report, columns: int) -> _Section:
     def now(broker: int) -> str:
         if broker in report.silent_brokers:
             return "does not answer"
-        return "gone" if broker in gone else "live" if broker in live else "down"
+        if broker in gone:
+            return "gone"
+        return "disk read" if broker in scanned else "live" if broker in live else "down"
 
     tried = any(row.outcome for row in report.partitions)
     header = ("broker", "replicas", "leads" if tried else "would lead", "now")

@@ -38,6 +38,36 @@ class Window:
                 return None
         return found
 
+    def taken(self, line: str) -> int:
+        """Return how many lines the terminal makes of one that may be too wide."""
+        return max(1, -(-width_of(line) // self.columns))
+
+
+def folded(text: str, window: Window, hint: str) -> str:
+    """Return the text if it fits into the window; else of each paragraph the beginning, how many
+    lines are left out, and the hint at the end."""
+    paragraphs = [part.split("\n") for part in text.rstrip("\n").split("\n\n")]
+    costs = [sum(map(window.taken, part)) for part in paragraphs]
+    if sum(costs) + len(costs) - 1 <= window.lines:
+        return text
+    room = window.lines - (len(costs) - 1) - window.taken(hint)
+    given = shares(costs, max(room, len(costs)))
+    kept = [_beginning(part, most, window) for part, most in zip(paragraphs, given, strict=True)]
+    return "\n\n".join(map("\n".join, filter(None, kept))) + f"\n{hint}\n"
+
+
+def _beginning(lines: Sequence[str], most: int, window: Window) -> list[str]:
+    """Return all lines if they take at most so many, else the first and how many follow."""
+    kept: list[str] = []
+    left = most - (sum(map(window.taken, lines)) > most)
+    for line in lines:
+        left -= window.taken(line)
+        if left < 0:
+            break
+        kept.append(line)
+    others = len(lines) - len(kept)
+    return [*kept, f"... and {others} more lines"] if others and most else kept
+
 
 def wrapped(sentence: str, columns: int, indent: str = "  ") -> list[str]:
     """Return the sentence as lines. Only a word that is longer than a line is broken."""

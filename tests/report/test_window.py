@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from kafka_unclean_recovery.report.window import (
     Window,
     first_of,
+    folded,
     in_one_line,
     middle_left_out,
     shares,
@@ -83,3 +84,33 @@ def test_a_long_name_keeps_its_beginning_and_its_end(name: str, columns: int) ->
         assert name.startswith(begins)
         assert name.endswith(ends)
         assert len(short) == columns
+
+
+WINDOW = Window(40, 10)
+HINT = "all of it: elsewhere"
+
+
+def test_a_text_that_fits_stays_as_it_is() -> None:
+    text = "a\nb\n\nc\n"
+    assert folded(text, WINDOW, HINT) == text
+    assert folded("", WINDOW, HINT) == ""
+
+
+def test_of_a_longer_one_each_paragraph_keeps_its_beginning_and_short_ones_stay_whole() -> None:
+    rows = "".join(f"row {number}\n" for number in range(100))
+    assert folded(f"{rows}\n{rows}\nthe total\n", WINDOW, HINT).splitlines() == [
+        *("row 0", "row 1", "... and 98 more lines", ""),
+        *("row 0", "row 1", "... and 98 more lines", ""),
+        *("the total", HINT),
+    ]
+
+
+@given(st.lists(st.integers(1, 60), min_size=1, max_size=4), st.integers(12, 50))
+def test_what_is_left_fits_and_what_is_left_out_is_counted(sizes: list[int], lines: int) -> None:
+    """Rows that are too wide count as the terminal makes lines of them."""
+    window = Window(40, lines)
+    wide = [["x" * (30 + 18 * (number % 3)) for number in range(size)] for size in sizes]
+    told = folded("\n\n".join(map("\n".join, wide)) + "\n", window, HINT).rstrip("\n").split("\n")
+    assert sum(map(window.taken, told)) <= lines
+    kept = sum(line.startswith("x") for line in told)
+    assert kept + sum(int(line.split()[2]) for line in told if line[:3] == "...") == sum(sizes)

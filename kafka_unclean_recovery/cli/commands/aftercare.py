@@ -56,6 +56,7 @@ from kafka_unclean_recovery.cli.session import (
 )
 from kafka_unclean_recovery.cli.terminal.console import Console, read_input
 from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
+from kafka_unclean_recovery.cli.terminal.output import print_text
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.documents.journal_lines import (
     JournalError,
@@ -257,9 +258,8 @@ async def _care(session: Session, options: Options, chosen: Chosen) -> int:
         found = watched.last
     if options.journal is not None:
         _note(session.console, options.journal, found)
-    session.console.artefact(
-        render_json(found) if options.format.is_json else render_aftercare(found)
-    )
+    text = render_json(found) if options.format.is_json else render_aftercare(found)
+    print_text(session.console, text, options.format)
     for sentence in _advice(options, found):
         session.console.say(sentence)
     return OK if over and done else NOT_ALL

@@ -307,7 +307,7 @@ async def _elect_designated(
         lambda: session.elector(journal, options.recovery_election_attempts, _pace(options)),
         _consented_by_hand,
     )
-    how = ReplicaFormat.JSON if options.format.is_json else ReplicaFormat.TABLE
+    how = ReplicaFormat(options.format.value)
     import_report(how)
     result = await recover(session.new_run(_publish_nothing), aim, power)
     below = failures(session.console, result.report)

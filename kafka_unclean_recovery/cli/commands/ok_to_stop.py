@@ -24,6 +24,7 @@ from kafka_unclean_recovery.cli.terminal.console import (
     write_new,
 )
 from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
+from kafka_unclean_recovery.cli.terminal.output import print_text
 from kafka_unclean_recovery.cluster.requests.describe import RequestFailed
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.documents.observation import ObservationJson, read_observation
@@ -278,7 +279,7 @@ def _told(console: Console, options: Options, found: Found) -> int:
         text = render_answer(found)
     else:
         text = render_back(found)
-    console.artefact(json_line(found) if options.format.is_json else text)
+    print_text(console, json_line(found) if options.format.is_json else text, options.format)
     return _EXITS[found.verdict]
 
 

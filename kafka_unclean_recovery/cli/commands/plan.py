@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from kafka_unclean_recovery.cli import metrics_file
 from kafka_unclean_recovery.cli.command import Command
 from kafka_unclean_recovery.cli.disk_sources import Sources, read_sources
 from kafka_unclean_recovery.cli.flags import (
@@ -20,6 +19,7 @@ from kafka_unclean_recovery.cli.flags import (
     OutputFormat,
     PartitionsFile,
     PlanFile,
+    ReplicaFormat,
     ReplicaInfoFiles,
     Topics,
 )
@@ -27,7 +27,7 @@ from kafka_unclean_recovery.cli.plan_outputs import PlanOutputs, next_command
 from kafka_unclean_recovery.cli.selection import Selection, broker_ids, selection
 from kafka_unclean_recovery.cli.terminal.console import Console
 from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
-from kafka_unclean_recovery.cli.terminal.output import count_and_first
+from kafka_unclean_recovery.cli.terminal.output import count_and_first, print_report
 from kafka_unclean_recovery.errors import NOT_ALL, OK, usage
 from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.model import (
@@ -41,9 +41,6 @@ from kafka_unclean_recovery.model import (
 )
 from kafka_unclean_recovery.planning.member_findings import LEADS_BY_ITSELF
 from kafka_unclean_recovery.planning.offline_plan import plan_from_disks
-from kafka_unclean_recovery.report.document import render_json
-from kafka_unclean_recovery.report.run_metrics import report_metrics
-from kafka_unclean_recovery.report.table import render_table
 from kafka_unclean_recovery.wording import and_more, why_not
 
 
@@ -87,12 +84,11 @@ def plan(console: Console, options: Options) -> int:
     _check_known(excluded, info)
     _check_cluster_id(options, info)
     report = _report(info, excluded, chosen)
-    metrics_file.found(report_metrics(report))
     try:
         plans = [row.plan for row in report.partitions if row.plan is not None]
         outputs.write(console, report.cluster, plans)
     finally:
-        console.artefact(render_json(report) if options.format.is_json else render_table(report))
+        print_report(console, report, ReplicaFormat(options.format.value), with_replicas=True)
     for leftover in _leftovers(report):
         console.say(leftover)
     complaints = list(_unplanned(report, chosen.hint))

@@ -15,6 +15,7 @@ from kafka_unclean_recovery.cli.selection import Selection
 from kafka_unclean_recovery.cli.session import client_config
 from kafka_unclean_recovery.cli.terminal.console import Console, Pulse, clocked
 from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
+from kafka_unclean_recovery.cli.terminal.output import print_text
 from kafka_unclean_recovery.cluster.wire.bootstrap import parse_bootstrap
 from kafka_unclean_recovery.documents.quorum import QuorumInspectJson
 from kafka_unclean_recovery.documents.reading.codec import json_line
@@ -56,7 +57,7 @@ def inspect(console: Console, options: Options) -> int:
         found, options.replica_info_file, options.bootstrap_server, options.command_config
     )
     seen = inspect_json(found, signs)
-    console.artefact(shown(seen, options.format))
+    print_text(console, shown(seen, options.format), options.format)
     apart = (Relation.DIVERGES, Relation.OTHER_HISTORY)
     damaged = any(copy.damage or copy.relation in apart for copy in seen.copies)
     damaged |= any(copy.fatal for copy in found.copies)

@@ -27,6 +27,7 @@ from kafka_unclean_recovery.cli.terminal.console import (
     write_new,
 )
 from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
+from kafka_unclean_recovery.cli.terminal.output import print_text
 from kafka_unclean_recovery.cluster.config.client_config import ClientConfig
 from kafka_unclean_recovery.cluster.wire.bootstrap import parse_bootstrap
 from kafka_unclean_recovery.cluster.wire.dial import address_text
@@ -151,7 +152,7 @@ def plan(console: Console, options: Options) -> int:
     wishes = _of_cluster(wishes, live)
     heard = asyncio.run(_heard(found, wishes, live, options))
     refused = refusals(found, signs, wishes, heard)
-    console.artefact(shown(inspect_json(found, signs), options.format))
+    print_text(console, shown(inspect_json(found, signs), options.format), options.format)
     if refused:
         console.show(render_findings(by_gravity(refused)) + "\n")
         raise Exit(NOT_ALL, "no plan was written: see the findings above")

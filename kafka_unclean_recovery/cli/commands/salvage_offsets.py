@@ -18,7 +18,7 @@ from kafka_unclean_recovery.cli.commands.salvage_replay import connected_client
 from kafka_unclean_recovery.cli.flags import BootstrapServer, CommandConfig, Format, OutputFormat
 from kafka_unclean_recovery.cli.terminal.console import Console, ask, is_terminal
 from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
-from kafka_unclean_recovery.cli.terminal.output import count_and_first
+from kafka_unclean_recovery.cli.terminal.output import count_and_first, print_text
 from kafka_unclean_recovery.cli.terminal.scan_watch import Signals
 from kafka_unclean_recovery.cluster.requests.describe import RequestFailed
 from kafka_unclean_recovery.cluster.wire.bootstrap import parse_bootstrap
@@ -128,7 +128,7 @@ def _run(console: Console, options: Options) -> int:
     changed = [] if done is None else done.changed
     found = _with_changes(found, changed)
     render = render_offsets_json if options.format.is_json else render_offsets
-    console.artefact(render(found, None if done is None else done.done))
+    print_text(console, render(found, None if done is None else done.done), options.format)
     complaints = [*_complaints(saved, found, options), *_left_alone(changed)]
     for complaint in complaints:
         console.say(complaint)

@@ -24,7 +24,7 @@ from kafka_unclean_recovery.cli.flags import (
 from kafka_unclean_recovery.cli.selection import Selection, selection
 from kafka_unclean_recovery.cli.terminal.console import Console, check_outside_log_directories
 from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
-from kafka_unclean_recovery.cli.terminal.output import count_and_first
+from kafka_unclean_recovery.cli.terminal.output import count_and_first, print_text
 from kafka_unclean_recovery.cli.terminal.scan_watch import Signals
 from kafka_unclean_recovery.cluster.config.client_config import ClientConfig
 from kafka_unclean_recovery.cluster.wire.bootstrap import Address, connect_any, parse_bootstrap
@@ -123,7 +123,7 @@ def _run(console: Console, options: Options) -> int:
         if produces:
             _produce(console, options, client, works, saved.digest, going_on)
     render = render_json if options.format.is_json else render_replay
-    console.artefact(render(works, produces))
+    print_text(console, render(works, produces), options.format)
     complaints = [*refused, *_complaints(saved, works, chosen)]
     for complaint in complaints:
         console.say(complaint)

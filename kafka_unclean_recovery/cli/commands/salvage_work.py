@@ -11,7 +11,7 @@ from kafka_unclean_recovery.cli.disk_sources import read_info
 from kafka_unclean_recovery.cli.selection import Selection, selection
 from kafka_unclean_recovery.cli.terminal.console import Console, check_new_directory, read_input
 from kafka_unclean_recovery.cli.terminal.log_format import context_of_command
-from kafka_unclean_recovery.cli.terminal.output import count_and_first
+from kafka_unclean_recovery.cli.terminal.output import count_and_first, print_text
 from kafka_unclean_recovery.cli.terminal.scan_watch import ScanWatch
 from kafka_unclean_recovery.documents.manual_recovery import parse_elections
 from kafka_unclean_recovery.errors import NOT_ALL, OK, Exit, usage
@@ -45,9 +45,8 @@ def save(console: Console, options: Options) -> int:
     leaders = read_leaders(options.plan, options.manual_recovery_file)
     chosen = selection(options.topics, options.path_to_json_file)
     manifest = _salvage(console, options, leaders, chosen, records)
-    console.artefact(
-        manifest_json(manifest) if options.format.is_json else render_salvage(manifest)
-    )
+    text = manifest_json(manifest) if options.format.is_json else render_salvage(manifest)
+    print_text(console, text, options.format)
     complaints = [*_complaints(manifest), *_not_found(manifest.replicas, leaders, chosen)]
     for complaint in complaints:
         console.say(complaint)

@@ -23,7 +23,7 @@ from kafka_unclean_recovery.cli.flags import (
 from kafka_unclean_recovery.cli.selection import Selection, selection
 from kafka_unclean_recovery.cli.terminal.console import Console, check_output, write_new
 from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
-from kafka_unclean_recovery.cli.terminal.output import count_and_first, scan_complaints
+from kafka_unclean_recovery.cli.terminal.output import count_and_first, print_text, scan_complaints
 from kafka_unclean_recovery.cli.terminal.scan_watch import ScanWatch
 from kafka_unclean_recovery.documents.replica_info import replica_info_json
 from kafka_unclean_recovery.errors import NOT_ALL, OK
@@ -98,7 +98,8 @@ def _give(console: Console, options: Options, info: ReplicaInfo) -> None:
         if options.output is not None:
             write_new(options.output, text, "--output")
     finally:
-        console.artefact(text if options.format.is_json else render_replica_info(info))
+        shown = text if options.format.is_json else render_replica_info(info)
+        print_text(console, shown, options.format)
 
 
 def _partial(info: ReplicaInfo) -> Iterator[str]:

@@ -28,7 +28,7 @@ from kafka_unclean_recovery.cli.selection import broker_ids
 from kafka_unclean_recovery.cli.spark_session import SparkWatch, check_installed, session_for
 from kafka_unclean_recovery.cli.terminal.console import Console, check_output, write_new_chunks
 from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
-from kafka_unclean_recovery.cli.terminal.output import count_and_first, counted
+from kafka_unclean_recovery.cli.terminal.output import count_and_first, counted, print_text
 from kafka_unclean_recovery.documents.manual_recovery import STOCK_SCRIPT_WARNING
 from kafka_unclean_recovery.documents.plan import plan_chunks
 from kafka_unclean_recovery.documents.writing import partitions_by_chunk
@@ -201,7 +201,7 @@ def _tell(console: Console, options: Options, merged: ReplicaInfo, found: _Found
     for sentence in count_and_first("problem", "problems", merged.problems):
         console.say(sentence)
     console.say(f"{options.manual_recovery_output_file}: {STOCK_SCRIPT_WARNING}")
-    console.artefact(_rendered(options, merged, summary.losses))
+    print_text(console, _rendered(options, merged, summary.losses), options.format)
     _say(console, *LEFTOVERS, summary.deleted)
     _say(console, *UNPLANNED, summary.without)
     empty = not summary.losses and not summary.deleted.count

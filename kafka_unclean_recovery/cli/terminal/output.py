@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from importlib import import_module
 
 from kafka_unclean_recovery.cli import metrics_file
-from kafka_unclean_recovery.cli.flags import ReplicaFormat
+from kafka_unclean_recovery.cli.flags import Format, ReplicaFormat
 from kafka_unclean_recovery.cli.terminal import standard_streams
 from kafka_unclean_recovery.cli.terminal.console import Console, colours_wanted
 from kafka_unclean_recovery.errors import NOT_ALL, OK
@@ -34,6 +34,7 @@ _LEAST_LINES = 12
 # The prompt of the shell comes below all.
 _PROMPT_LINES = 1
 _MOST_REASONS = 4
+WIDE_HINT = "all of it: --format wide"
 
 
 def import_report(how: ReplicaFormat) -> None:
@@ -67,6 +68,17 @@ def print_report(
         console.artefact_of(f"{line}\n" for line in lines)
     for sentence in below:
         console.say(sentence)
+
+
+def print_text(console: Console, text: str, how: Format) -> None:
+    """Print a text; as a table no more of it on a terminal than its window holds."""
+    size = _size() if how is Format.TABLE else None
+    if size is not None:
+        from kafka_unclean_recovery.report.window import Window, folded
+
+        room = Window(size.columns, max(size.lines - _PROMPT_LINES, _LEAST_LINES))
+        text = folded(text, room, WIDE_HINT)
+    console.artefact(text)
 
 
 def _size() -> os.terminal_size | None:
