@@ -25,6 +25,7 @@ from kafka_unclean_recovery.cli.environment import (
     variable_of,
 )
 from kafka_unclean_recovery.cli.programs import program
+from kafka_unclean_recovery.cli.start import hint_for
 from kafka_unclean_recovery.cli.terminal import standard_streams
 from kafka_unclean_recovery.cli.terminal.log_format import (
     LogFormat,
@@ -204,6 +205,8 @@ def _say_usage_error(error: Any, path: str) -> int:
         error.param_hint = hint or None
         # The parser's words for a number that it can't read.
         error.message = (error.message or "").replace(_NO_NUMBER, "is no whole number")
+    if (flag := getattr(error, "option_name", None)) and (hint := hint_for(path, flag)):
+        error.message, error.possibilities = f"{error.message}{hint}", None
     # It quotes what was typed, or what the shell put there for a pattern of file names.
     error.message = shown(cut(error.message or ""))
     if is_json():

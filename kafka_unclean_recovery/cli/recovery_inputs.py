@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kafka_unclean_recovery.cli import RECOVERY
@@ -16,13 +17,14 @@ from kafka_unclean_recovery.cli.terminal.console import Console, check_outside_l
 from kafka_unclean_recovery.cli.terms import read_terms
 from kafka_unclean_recovery.errors import usage
 from kafka_unclean_recovery.mechanisms import Wishes
-from kafka_unclean_recovery.model import ReplicaInfo, TopicPartition
+from kafka_unclean_recovery.model import OutcomeKind, ReplicaInfo, Report, TopicPartition
 from kafka_unclean_recovery.planning.moves import END, GIVE_UP, parse_consented
 from kafka_unclean_recovery.planning.waves import Pace
 from kafka_unclean_recovery.recovery.recover import Aim
 from kafka_unclean_recovery.recovery.terms import Terms
 from kafka_unclean_recovery.recovery.views import Wanted
 from kafka_unclean_recovery.shown import shell_join
+from kafka_unclean_recovery.wording import brokers_text
 
 if TYPE_CHECKING:
     from kafka_unclean_recovery.cli.live_salvaging import SalvageFirst
@@ -151,6 +153,26 @@ def _disks(console: Console, options: Options, wanted: Wanted) -> ReplicaInfo | 
     check_connection(options.bootstrap_server, options.command_config)
     named = None if wanted.partitions is None else frozenset(wanted.partitions)
     return read_sources(console, sources_of(options), Selection(partitions=named))
+
+
+def afterwards(options: Options, report: Report, journal: Path) -> list[str]:
+    """Return what is to be done once partitions were elected, each step with its command."""
+    elected = [
+        row.plan
+        for row in report.partitions
+        if row.plan and row.outcome and row.outcome.kind is OutcomeKind.ELECTED
+    ]
+    if not elected:
+        return []
+    server = connection_flags(options.bootstrap_server, options.command_config)
+    steps = []
+    if down := sorted({waiting.broker for plan in elected for waiting in plan.waiting}):
+        start = "starts, on its host" if len(down) == 1 else "start, on the host of each"
+        before = shell_join([RECOVERY, "before-start", "--log-dirs", "DIR", *server])
+        steps = [f"before {brokers_text(down)} {start}: {before}"]
+    care = shell_join([RECOVERY, "aftercare", *server, "--journal", str(journal)])
+    story = shell_join([RECOVERY, "report", str(journal)])
+    return [*steps, f"then: {care}", f"in the end: {story}"]
 
 
 def next_command(options: Options) -> str:

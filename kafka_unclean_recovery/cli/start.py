@@ -30,6 +30,16 @@ In an incident, in this order:
 Before one: {RECOVERY} doctor --bootstrap-server HOST:PORT
 With TLS or a login, add --command-config client.properties. The rest: {RECOVERY} --help
 """
+_FORMAT = " (give --format json)"
+_HABITS = {
+    "--dry-run": " (only --automated-recovery changes anything; --show-replica-info plans)",
+    "--topic": " (--path-to-json-file chooses partitions)",
+    "--topics": " (--path-to-json-file chooses partitions)",
+    "--verbose": " (--format wide shows all rows, --format json everything)",
+    "-v": " (--format wide shows all rows, --format json everything)",
+    "-o": _FORMAT,
+    "--execute": " (give --automated-recovery)",
+}
 # Variables that give flags, and those that change how Python writes texts.
 _FLAGS = "KAFKA_UNCLEAN_RECOVERY"
 _WRITING = ("PYTHONIOENCODING", "PYTHONUTF8")
@@ -46,12 +56,30 @@ def elect_leaders() -> None:
 
 
 def _run(name: str) -> None:
-    code = answered(name, sys.argv[1:])
+    args = as_parsed(sys.argv[1:])
+    code = answered(name, args)
     if code is None:
+        sys.argv[1:] = args
         from kafka_unclean_recovery.cli.entry import main
 
         main(name)
     sys.exit(code)
+
+
+def as_parsed(args: list[str]) -> list[str]:
+    """Return the command line with --help where help is asked for by another word."""
+    if args[:1] == ["help"]:
+        return [*args[1:], "--help"]
+    if args[-1:] == ["-h"]:
+        return [*args[:-1], "--help"]
+    return args
+
+
+def hint_for(path: str, flag: str) -> str:
+    """Return what to give in place of a flag that other tools have; "" for any other flag."""
+    if path == RECOVERY:
+        return _HABITS.get(flag, "")
+    return _FORMAT if flag in ("-o", "--output-format") else ""
 
 
 def answered(name: str, args: list[str]) -> int | None:
@@ -133,6 +161,7 @@ def _refusal(path: str, flag: str, flags: list[str]) -> str:
     alike = sorted(get_close_matches(flag, [each.rstrip("=") for each in flags]))
     hint = f" (Possible options: {', '.join(alike)})" if alike else ""
     usage = _read(help_file(path)).partition("\n\n")[0]
+    hint = hint_for(path, flag) or hint
     return f"{usage}\nTry '{path} --help' for help.\n\nError: No such option: {flag}{hint}\n"
 
 

@@ -43,11 +43,38 @@ def _parsed(name: str, args: list[str]) -> Done:
 
 
 @pytest.mark.parametrize("path", PATHS)
-@pytest.mark.parametrize("flag", ["--help", "--nope", "--bootstrap-serve", "--outputs=3"])
+@pytest.mark.parametrize(
+    "flag",
+    ["--help", "--nope", "--bootstrap-serve", "--outputs=3", "--dry-run", "--verbose"],
+)
 def test_every_command_says_at_once_what_its_parser_says(path: str, flag: str) -> None:
     name, *words = path.split()
     found = _answered(name, [*words, flag])
     assert found == _parsed(name, [*words, flag])
+
+
+@pytest.mark.parametrize(
+    ("flag", "instead"),
+    [
+        ("--dry-run", "--show-replica-info"),
+        ("--topics", "--path-to-json-file"),
+        ("-o", "--format json"),
+        ("--verbose", "--format wide"),
+    ],
+)
+def test_a_flag_that_other_tools_have_is_answered_with_ours(flag: str, instead: str) -> None:
+    done = _parsed(RECOVERY, [flag, "json"])
+    assert done.code == 2
+    assert f"No such option: {flag} (" in done.stderr
+    assert instead in done.stderr
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_help_is_given_by_other_words_too(path: str) -> None:
+    words = path.split()[1:]
+    for asked in ([*words, "-h"], ["help", *words]):
+        assert start.as_parsed(asked) == [*words, "--help"]
+    assert start.as_parsed([*words, "--version"]) == [*words, "--version"]
 
 
 @pytest.mark.parametrize("name", [RECOVERY, ELECTION])

@@ -6,6 +6,7 @@ from __future__ import annotations
 import fcntl
 import os
 import re
+import shlex
 import struct
 import subprocess
 import termios
@@ -143,6 +144,27 @@ def test_an_outage_is_one_screen_from_the_look_to_the_election(
     assert done.code == 0, done.text
     _fits(done.text.split(f"partitions, {partitions}: {partitions}\n")[1].splitlines(), size)
     assert f"{partitions} elected" in done.text
+    _leads_on(done, cluster)
+
+
+def _leads_on(done: Screen, cluster: Cluster) -> None:
+    """Carry out what is said after an election, as it is said."""
+    said = [line.removeprefix(f"{RECOVERY}: ") for line in done.lines if line.startswith(RECOVERY)]
+    before, care, story = (line.partition(": ") for line in said)
+    assert (before[0], care[0], story[0]) == (
+        "before broker 1 starts, on its host",
+        "then",
+        "in the end",
+    )
+    disk = str(cluster.log_directory(1))
+    program, *words = shlex.split(before[2].replace(" DIR ", f" {shlex.quote(disk)} "))
+    assert (program, run(program, *words).returncode) == (RECOVERY, 1)
+    program, *words = shlex.split(care[2])
+    assert "with replicas out of the ISR" in run(program, *words).stdout
+    program, *words = shlex.split(story[2])
+    told = run(program, *words)
+    assert told.returncode == 0, told.stderr
+    assert told.stdout.startswith("# ")
 
 
 def test_off_a_terminal_and_as_wide_each_replica_has_its_row(

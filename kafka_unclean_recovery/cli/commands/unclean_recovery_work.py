@@ -14,6 +14,7 @@ from kafka_unclean_recovery.cli.commands.unclean_recovery import Options
 from kafka_unclean_recovery.cli.flags import ReplicaFormat
 from kafka_unclean_recovery.cli.recovery_inputs import (
     Inputs,
+    afterwards,
     asked_for,
     bounds_an_election,
     gives_up,
@@ -179,6 +180,8 @@ async def _elect(session: Session, inputs: Inputs, journal: Journal) -> int:
     import_report(options.format)
     result = await recover_partitions(session.new_run(publish), inputs.aim, power)
     below = failures(session.console, result.report)
+    if session.console.rewrites:
+        below += afterwards(options, result.report, journal.path)
     how = options.format
     print_report(session.console, result.shown, how, options.show_replica_info, below)
     return exit_code_of(result.report)
