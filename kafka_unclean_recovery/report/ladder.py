@@ -33,7 +33,8 @@ class Rung:
     first: True for the replica that the others are compared with. kept: the exclusive end of what
     this replica keeps when the first one leads, None when that is not certain. lost: how many
     records are beyond `kept`, None when unknown. spans: (epoch, start, exclusive end) from the
-    ladder's `low` on; a single span of epoch None when the lineage is not known.
+    ladder's `low` on; a single span of epoch None when the lineage is not known, over all of the
+    ladder when the end is not known either.
     """
 
     log: ReplicaLog
@@ -69,7 +70,7 @@ def ladder_of(plan: PartitionPlan, leader_id: int | None = None) -> Ladder:
     kept = [_kept(log, leader) for log in ordered]
     low, high = _range(ordered, kept)
     rungs = tuple(
-        Rung(log, log is leader, end, _lost(log, end), tuple(_spans(log, low)))
+        Rung(log, log is leader, end, _lost(log, end), tuple(_spans(log, low, high)))
         for log, end in zip(ordered, kept, strict=True)
     )
     epochs = {epoch for rung in rungs for epoch, _, _ in rung.spans if epoch is not None}
@@ -104,10 +105,12 @@ def _range(logs: list[ReplicaLog], kept: list[int | None]) -> tuple[int, int]:
     return low, max(high, low + 1)
 
 
-def _spans(log: ReplicaLog, low: int) -> list[tuple[int | None, int, int]]:
+def _spans(log: ReplicaLog, low: int, high: int) -> list[tuple[int | None, int, int]]:
     if log.epochs is not None:
         return [(s.epoch, s.start_offset, s.end_offset) for s in tail_of(log.epochs, low)]
-    if log.log_end_offset is None or log.log_end_offset <= low:
+    if log.log_end_offset is None:
+        return [(None, low, high)]  # Nobody read it: it may hold anything, and is not empty.
+    if log.log_end_offset <= low:
         return []
     return [(None, max(low, log.log_start_offset or 0), log.log_end_offset)]
 

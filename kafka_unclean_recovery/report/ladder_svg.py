@@ -31,7 +31,7 @@ _DIGIT_WIDTH = 2.6
 EXPLAINED = (
     '<p class="dim">A bar is a replica, its colours are leader epochs; the red line is where it'
     " parts from the designated leader, and what is hatched behind it is lost. The dashed line is"
-    " the high watermark that it knew.</p>"
+    " the high watermark that it knew. Grey with a question mark is not known.</p>"
 )
 
 

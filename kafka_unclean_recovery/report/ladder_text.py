@@ -36,7 +36,7 @@ CODES = re.compile(r"\x1b\[(?:48;5;[0-9]+;38;5;[0-9]+(?:;9)?|0)m")
 _EXPLAINED = (
     "A bar is a replica; A is the newest leader epoch in the picture, B the one before. Small"
     " letters are lost under the designated leader (*); | is the high watermark that the replica"
-    " knew, . holds nothing."
+    " knew, . holds nothing, ? is not known."
 )
 
 
