@@ -27,10 +27,12 @@ from kafka_unclean_recovery.cli.flags import (
 from kafka_unclean_recovery.cli.session import Session, run
 from kafka_unclean_recovery.cli.terminal.console import Console
 from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
+from kafka_unclean_recovery.cli.terminal.output import columns_to_fit
 from kafka_unclean_recovery.cluster.wire.bootstrap import parse_bootstrap
 from kafka_unclean_recovery.doctor.diagnosis import (
     diagnose,
     doctor_metrics,
+    render_for_reading,
     render_json,
     render_text,
 )
@@ -116,7 +118,9 @@ async def _doctor(session: Session, options: Options) -> int:
     facts = await metrics_file.timed("examine", session.stop.unless(asking))
     found = diagnose(facts, datetime.now(UTC).isoformat(timespec="seconds"))
     metrics_file.found(doctor_metrics(found))
-    session.console.artefact(render_json(found) if options.format.is_json else render_text(found))
+    columns = columns_to_fit(options.format)
+    text = render_text(found) if columns is None else render_for_reading(found, columns)
+    session.console.artefact(render_json(found) if options.format.is_json else text)
     return NOT_ALL if found.worst.bad else OK
 
 

@@ -81,6 +81,12 @@ def print_text(console: Console, text: str, how: Format) -> None:
     console.artefact(text)
 
 
+def columns_to_fit(how: Format) -> int | None:
+    """Return how wide a text may be, None where nobody reads it on a terminal or all is wanted."""
+    size = _size() if how is Format.TABLE else None
+    return None if size is None else size.columns
+
+
 def _size() -> os.terminal_size | None:
     return standard_streams.size_of(sys.stdout)
 
