@@ -248,7 +248,7 @@ _kafka_unclean_recovery_spark_scan() {
         --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
     esac
     if [[ "$cur" != -* ]]; then _kafka_unclean_recovery__reply < <(compgen -d -- "$cur"); return; fi
-    _kafka_unclean_recovery__reply < <(compgen -W "--output --roots-table --mode --topics --path-to-json-file --store-endpoint --store-region --master --conf --format --log-format --help" -- "$cur")
+    _kafka_unclean_recovery__reply < <(compgen -W "--output --roots-table --rescan --mode --topics --path-to-json-file --store-endpoint --store-region --master --conf --format --log-format --help" -- "$cur")
 }
 _kafka_unclean_recovery_spark_plan() {
     local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"

@@ -221,6 +221,7 @@ shift words; ((CURRENT--))
 _arguments \
     '--output=[Directory for the tables and for the progress of the scan]:directory:_files -/' \
     '--roots-table=[CSV or Parquet file with a column root, which names a log directory in each row]:file:_files' \
+    '--rescan[Remove what earlier runs of the same scan left in --output, and read everything again]' \
     '--mode=[How much of the logs is read]:value:(fast recover deep)' \
     '--topics=[Only topics whose whole name matches this regular expression of Python'\''s re; by default all topics]:value: ' \
     '--path-to-json-file=[Only the partitions in this JSON file  {"partitions"  ({"topic"  "foo", "partitions"  (0, 3)})}]:file:_files' \

@@ -191,16 +191,23 @@ def _read_all(
 
 
 def refuse_strangers(found: Iterable[LogDirectory]) -> None:
-    """Raise InputError for log directories of two clusters: topics and brokers of both have the
-    same names, and leaving one out might leave out the one that is meant."""
-    known: dict[str, Location] = {}
+    """Raise InputError for log directories of several clusters, which names all but those of the
+    most frequent one: topics and brokers of all have the same names, and leaving one out might
+    leave out the one that is meant."""
+    known: dict[str, list[Location]] = {}
     for directory in found:
         if directory.meta.cluster_id is not None:
-            known.setdefault(directory.meta.cluster_id, directory.location)
+            known.setdefault(directory.meta.cluster_id, []).append(directory.location)
     if len(known) > 1:
-        (one, first), (other, second), *_ = known.items()
+        most = max(known, key=lambda cluster: len(known[cluster]))
+        others = (
+            f"{place} of cluster {cluster}"
+            for cluster, places in known.items()
+            for place in places
+            if cluster != most
+        )
         raise InputError(
-            f"{first} is of cluster {one}, {second} of cluster {other}; give the disks of one"
+            f"{known[most][0]} is of cluster {most}, {', '.join(others)}; give the disks of one"
             " cluster"
         )
 

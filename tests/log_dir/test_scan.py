@@ -173,6 +173,20 @@ def test_disks_of_two_clusters_are_refused(tmp_path: Path) -> None:
     assert f"{one} is of cluster c1, {other} of cluster c2" in str(refused.value)
 
 
+def test_all_disks_that_are_not_of_the_most_frequent_cluster_are_named_at_once(
+    tmp_path: Path,
+) -> None:
+    for broker in range(1, 9):
+        cluster = f"c{broker}" if broker in (1, 4, 8) else "ours"
+        log_directory(tmp_path / f"b{broker}", broker, {"a-0": 5}, cluster=cluster)
+    with pytest.raises(InputError) as refused:
+        scan_log_directories([LocalLocation(tmp_path)], DEEP)
+    assert str(refused.value) == (
+        f"{tmp_path}/b2 is of cluster ours, {tmp_path}/b1 of cluster c1, {tmp_path}/b4 of cluster"
+        f" c4, {tmp_path}/b8 of cluster c8; give the disks of one cluster"
+    )
+
+
 def test_a_linked_log_directory_below_a_parent_is_named(tmp_path: Path) -> None:
     log_directory(tmp_path / "disks" / "b1", 1, {"a-0": 5})
     better = log_directory(tmp_path / "elsewhere" / "b2", 2, {"a-0": 9})

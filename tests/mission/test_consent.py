@@ -81,9 +81,7 @@ def test_what_loses_nothing_takes_a_yes_and_what_may_lose_something_the_number(
     flags = [*_flags(cluster, commands, EQUAL, ORDERS), ELECT]
     for answers in (["y\n", "\n"], ["y\n", "4\n"], ["\n"], ["\x04"]):
         run = commands.start(*flags, terminal=True)
-        run.wait_for(
-            "records may be lost in 5 partitions\r?\nto elect these leaders, type the number"
-        )
+        run.wait_for("records may be lost in 5 partitions: to elect these leaders, type the number")
         run.wait_for("of partitions, 5: ")
         run.type(answers[0])
         for answer in answers[1:]:

@@ -129,7 +129,7 @@ def test_an_outage_is_one_screen_from_the_look_to_the_election(
     assert look.lines[-1].startswith("kafka-unclean-recovery: next: kafka-unclean-recovery ")
 
     run = Terminal(size, *_at(cluster, *ELECT))
-    asked = run.answer(f"the number of partitions, {partitions}: ", "no\n")
+    asked = run.answer(f"partitions, {partitions}: ", "no\n")
     _fits(asked.splitlines(), size)
     run.answer("or Enter to leave: ", "\n")
     left = run.finish()
@@ -139,7 +139,7 @@ def test_an_outage_is_one_screen_from_the_look_to_the_election(
     assert [line.endswith("the number of partitions was not typed") for line in said] == [True]
 
     run = Terminal(size, *_at(cluster, *ELECT))
-    run.answer(f"the number of partitions, {partitions}: ", f"{partitions}\n")
+    run.answer(f"partitions, {partitions}: ", f"{partitions}\n")
     done = run.finish()
     assert done.code == 0, done.text
     _fits(done.text.split(f"partitions, {partitions}: {partitions}\n")[1].splitlines(), size)

@@ -151,6 +151,8 @@ def test_who_is_asked_is_told_that_a_silent_live_broker_may_lose_records(
         run.wait_for("records may be lost in 1 partition: to elect these leaders, type the number")
         assert "elect broker 4; certain loss unknown, possible loss unknown" in run.stderr
         run.type("y\n")
+        run.wait_for("nothing is done yet: type 1 to elect, or Enter to leave: ")
+        run.type("\n")
         assert run.finish().code == 1
     assert troubled.leaders(partitions) == {-1}
 

@@ -12,10 +12,13 @@ from tests.stores.conftest import SECRET, bucket, s3_port
 
 __all__ = ["bucket", "s3_port", "spark"]
 
+# Without the optimizing compiler a JVM keeps 48 MB for compiled code. One that runs all tests of
+# Spark fills them, and then stops its context.
+_JVM = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:-DontCompileHugeMethods"
 # Small data on two cores: few shuffle partitions, no optimizing compiler, no web server.
 CONF = {
     "spark.sql.shuffle.partitions": "2",
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:-DontCompileHugeMethods",
+    "spark.driver.extraJavaOptions": _JVM,
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
     "spark.ui.enabled": "false",

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,9 +21,10 @@ from kafka_unclean_recovery.cli.commands import spark_scan
 from kafka_unclean_recovery.cli.commands.spark_scan import Options
 from kafka_unclean_recovery.cli.spark_session import SparkWatch
 from kafka_unclean_recovery.cli.terminal.console import Console
+from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.log_dir.watching import Progress
 from kafka_unclean_recovery.mechanisms import ScanMode
-from kafka_unclean_recovery.spark.scan.job import Home
+from kafka_unclean_recovery.spark.scan.job import Home, ScanOptions, begun, forget
 from kafka_unclean_recovery.spark.scan.scan_disks import scan as scan_in_session
 from tests.cli.run import RECOVERY, command_line, run
 from tests.log_dir.test_scan import log_directory
@@ -121,13 +124,55 @@ def test_it_says_what_it_found_and_what_is_in_doubt(
     assert "1 replica may be corrupt: a-0 of broker 2: leader-epoch-checkpoint" in said
     assert f"1 problem: {tmp_path / 'away'}: no log directory here" in said
     assert "1 partition has no replica here: a-7" in said
-    assert scan(wanted) == 0
-    assert "this scan has ended before; nothing was done" in capsys.readouterr().err
+    assert scan(wanted) == 1
+    again = capsys.readouterr().err
+    assert "this scan has ended before; nothing was done" in again
+    assert said.splitlines()[-4:] == again.splitlines()[-4:]
+    assert scan(options(tmp_path / "x", fine)) == 0
+    assert scan(options(tmp_path / "y", fine, rescan=True)) == 2
     assert scan(options(tmp_path / "y", fine)) == 2
     assert "it holds a scan with other roots" in capsys.readouterr().err
     assert scan(options(tmp_path / "z", tmp_path / "away")) == 2
     assert "no root holds a log directory" in capsys.readouterr().err
     assert not (tmp_path / "z").exists()
+
+
+@pytest.mark.usefixtures("in_this_session")
+def test_a_scan_with_problems_stays_one_until_all_is_read_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A scheduler that runs a failed command again must not be told that it is well."""
+    here = log_directory(tmp_path / "b1", 1, {"a-0": 5})
+    asked = options(tmp_path / "scan", here, tmp_path / "b2")
+    head = tmp_path / "scan" / "scan.json"
+    assert [scan(asked) for _ in range(3)] == [1, 1, 1]
+    log_directory(tmp_path / "b2", 2, {"a-0": 7})
+    before = head.read_text()
+    assert scan(asked) == 1
+    assert head.read_text() == before
+    assert capsys.readouterr().err.endswith("with --rescan reads everything again\n")
+
+    assert scan(replace(asked, rescan=True)) == 0
+    assert "2 brokers, 1 partition, 2 replicas (2 trusted" in capsys.readouterr().err
+    found = json.loads(head.read_text())
+    assert (found["brokers"], found["problems"]) == ([1, 2], [])
+    assert found["scanned_at"] >= json.loads(before)["scanned_at"]
+    assert scan(asked) == 0
+    assert scan(replace(options(tmp_path / "new", here), rescan=True)) == 0
+
+
+def test_what_is_removed_to_be_read_again_is_the_scan_alone(tmp_path: Path) -> None:
+    asked = ScanOptions((str(tmp_path / "b1"),), ScanMode.FAST)
+    home = Home(tmp_path / "scan")
+    with begun(home, asked, "2026-01-01T00:00:00+00:00"):
+        with pytest.raises(InputError, match="another spark scan is writing there"):
+            forget(home, asked)
+        home.work.mkdir()
+    (home.path / "note.txt").write_text("of somebody else")
+    forget(home, asked)
+    assert [path.name for path in home.path.iterdir()] == ["note.txt"]
+    forget(home, asked)
+    assert (home.path / "note.txt").exists()
 
 
 def done_files(output: Path) -> int:

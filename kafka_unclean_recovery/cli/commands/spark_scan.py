@@ -84,6 +84,15 @@ class Options:
             help="CSV or Parquet file with a column root, which names a log directory in each row.",
         ),
     ] = None
+    rescan: Annotated[
+        bool,
+        typer.Option(
+            "--rescan",
+            help="Remove what earlier runs of the same scan left in --output, and read everything"
+            " again. Without it a scan that has ended is not run again, and what it found wrong is"
+            " said again, with the same exit code.",
+        ),
+    ] = False
     mode: HowMuch = ScanMode.RECOVER
     topics: Topics = None
     path_to_json_file: PartitionsFile = None
@@ -105,11 +114,13 @@ def scan(console: Console, options: Options) -> int:
     again = "what is done is kept, and the same command goes on from there"
     watch = SparkWatch(console, again)
     from kafka_unclean_recovery.spark.running import JobFailed
-    from kafka_unclean_recovery.spark.scan.job import Home
-    from kafka_unclean_recovery.spark.scan.scan_disks import replicas_missing, scan
+    from kafka_unclean_recovery.spark.scan.job import Home, forget
+    from kafka_unclean_recovery.spark.scan.scan_disks import found_before, replicas_missing, scan
     from kafka_unclean_recovery.spark.summaries import SCAN
 
     try:
+        if options.rescan:
+            forget(Home(home), asked)
         with session_for(options.master, options.conf or (), watch) as spark:
             scanned = scan(spark, asked, Home(home), watch)
     except Stopped:
@@ -122,12 +133,15 @@ def scan(console: Console, options: Options) -> int:
         console.artefact((home / SCAN).read_text(encoding="utf-8"))
     if scanned is None:
         console.say(f"{home}: this scan has ended before; nothing was done")
-        return OK
-    console.say(_summary(scanned))
+        scanned = found_before(Home(home))
+    else:
+        console.say(_summary(scanned))
     missing = [str(partition) for partition in replicas_missing(Home(home), chosen.named)]
     complaints = [*_doubts(scanned), *_not_found(scanned, missing, chosen)]
     for complaint in complaints:
         console.say(complaint)
+    if complaints:
+        console.say("once that is mended, the same command with --rescan reads everything again")
     return NOT_ALL if complaints else OK
 
 

@@ -71,8 +71,7 @@ def elections_text(plans: Sequence[PartitionPlan], notes: Notes) -> str:
 async def _asked(console: Console, stop: Stop, electable: Sequence[PartitionPlan]) -> Consent:
     why = warning(electable)
     if why is not None:
-        console.show(f"{why}\n")
-        return await number_typed(console, stop, len(electable))
+        return await number_typed(console, stop, f"{why}: to elect", len(electable))
     answer = await ask(console, "elect these leaders? [y/N] ", stop)
     if answer.lower() in ("y", "yes"):
         return Consent(given=True, how="y")
@@ -94,13 +93,26 @@ async def typed(console: Console, question: str) -> tuple[str, int | None]:
         stop.let_go()
 
 
-async def number_typed(console: Console, stop: Stop, partitions: int) -> Consent:
+def _last_line(console: Console, question: str) -> str:
+    """Show all of the question but its last line, where the window is too narrow for one line, and
+    return that."""
+    size = standard_streams.size_of(sys.stderr)
+    if size is None or len(question) < size.columns:
+        return question
+    from kafka_unclean_recovery.report.window import wrapped
+
+    *lines, last = wrapped(question.rstrip(), size.columns - 2)
+    console.show("".join(f"{line}\n" for line in lines))
+    return f"{last} "
+
+
+async def number_typed(console: Console, stop: Stop, to_do: str, partitions: int) -> Consent:
     """Ask for the number of partitions to be typed, and once more after another answer than none.
     Raises Interrupted."""
-    question = f"to elect these leaders, type the number of partitions, {partitions}: "
+    question = f"{to_do} these leaders, type the number of partitions, {partitions}: "
     again = f"nothing is done yet: type {partitions} to elect, or Enter to leave: "
     for asked in (question, again):
-        answer = await ask(console, asked, stop)
+        answer = await ask(console, _last_line(console, asked), stop)
         if answer == str(partitions):
             return Consent(given=True, how="number typed")
         if not answer:

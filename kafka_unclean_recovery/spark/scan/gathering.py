@@ -95,13 +95,17 @@ class ScanSummary:
         self.partitions += 1
         self.replicas += len(info.replica_logs)
         for log in info.replica_logs:
-            what = (info.topic_partition.topic, info.topic_partition.partition, log.broker)
-            if log.problem:
-                self.unusable.add((*what, log.problem))
-            elif log.suspect:
-                self.suspect.add((*what, log.suspect))
-            elif log.ends_below_its_high_watermark:
-                self.short.add((*what, below_high_watermark(log)))
+            self.doubt(info.topic_partition, log)
+
+    def doubt(self, topic_partition: TopicPartition, log: ReplicaLog) -> None:
+        """Count the replica if there is something wrong with it."""
+        what = (*topic_partition, log.broker)
+        if log.problem:
+            self.unusable.add((*what, log.problem))
+        elif log.suspect:
+            self.suspect.add((*what, log.suspect))
+        elif log.ends_below_its_high_watermark:
+            self.short.add((*what, below_high_watermark(log)))
 
 
 def rows_of_partitions(spark: SparkSession, home: Home, tasks: int) -> DataFrame:

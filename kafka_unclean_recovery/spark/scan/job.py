@@ -150,6 +150,19 @@ def _opened(home: Home, asked: ScanOptions, now: str) -> IO[bytes]:
     return file
 
 
+def forget(home: Home, asked: ScanOptions) -> None:
+    """Remove what earlier runs of this scan left, so that all of it is read again. Raises OSError,
+    and InputError as `begun` does."""
+    if not home.job.exists():
+        return
+    with begun(home, asked, ""):
+        # Without it the scan has not ended; while job.json is there, this can be done again.
+        (home.path / SCAN).unlink(missing_ok=True)
+        for directory in filter(Path.exists, (home.work, *home.tables)):
+            shutil.rmtree(directory)
+        home.job.unlink()
+
+
 def abandon(home: Home) -> None:
     """Remove the directory, as if the scan had not been begun."""
     shutil.rmtree(home.work, ignore_errors=True)

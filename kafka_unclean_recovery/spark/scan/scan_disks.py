@@ -25,7 +25,7 @@ from kafka_unclean_recovery.log_dir.scan import brokers_of, copied, foreign, unr
 from kafka_unclean_recovery.log_dir.watching import Progress
 from kafka_unclean_recovery.log_dir.whole_disks import read_directories, whole_disks
 from kafka_unclean_recovery.model import TopicPartition, WholeDisk
-from kafka_unclean_recovery.spark.new_files import write_rows, write_text
+from kafka_unclean_recovery.spark.new_files import read_rows, write_rows, write_text
 from kafka_unclean_recovery.spark.places import address_of
 from kafka_unclean_recovery.spark.running import Unwatched, Watch, cores_of, run_watched
 from kafka_unclean_recovery.spark.scan.bundles import gather_strays, make_bundles
@@ -48,8 +48,8 @@ from kafka_unclean_recovery.spark.scan.metadata import (
 from kafka_unclean_recovery.spark.scan.scanning import done_directory
 from kafka_unclean_recovery.spark.scan.tasks import TOLD, collected, run_tasks
 from kafka_unclean_recovery.spark.shipping import on_executors
-from kafka_unclean_recovery.spark.summaries import SCAN, ScanHead, head_json
-from kafka_unclean_recovery.spark.tables import PARTITIONS, REPLICAS
+from kafka_unclean_recovery.spark.summaries import SCAN, ScanHead, head_json, read_head
+from kafka_unclean_recovery.spark.tables import PARTITIONS, REPLICAS, replica_log
 
 _parquet: Any = pyarrow.parquet
 
@@ -266,6 +266,18 @@ def _read(spark: SparkSession, home: Home, plan: Mapping[str, Any], watch: Watch
     settings = {"home": str(home.path)}
     job = run_tasks(spark, f"{_HERE}.scanning:scan_bundles", settings, count, tasks)
     run_watched(spark, job, tasks, tell, lambda: watch.stopped)
+
+
+def found_before(home: Home) -> Scanned:
+    """Return the result of a scan that has ended, from its tables. Raises OSError, InputError."""
+    summary = ScanSummary()
+    for path in sorted(home.tables[0].glob("[!.]*.parquet")):
+        for row in read_rows(path):
+            summary.replicas += 1
+            summary.doubt(TopicPartition(row["topic"], row["partition"]), replica_log(row))
+    for path in home.tables[1].glob("[!.]*.parquet"):
+        summary.partitions += _parquet.read_metadata(path).num_rows
+    return Scanned(read_head(home.path), summary, 0)
 
 
 def replicas_missing(home: Home, named: Collection[TopicPartition]) -> list[TopicPartition]:
