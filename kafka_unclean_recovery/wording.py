@@ -119,9 +119,9 @@ def short_names(names: Iterable[str]) -> dict[str, str]:
     next_alike: dict[str, int] = {}
     for name in dict.fromkeys(names):
         if len(name) > _NAME_WIDTH:
-            first = _middle_left_out(name, 0)
+            first = middle_left_out(name, _NAME_WIDTH)
             alike = next_alike.get(first, 0)
-            while (fits := _middle_left_out(name, alike)) in taken:
+            while (fits := middle_left_out(name, _NAME_WIDTH, _mark(alike))) in taken:
                 alike += 1
             next_alike[first] = alike + 1
             taken.add(fits)
@@ -129,9 +129,15 @@ def short_names(names: Iterable[str]) -> dict[str, str]:
     return short
 
 
-def _middle_left_out(name: str, alike: int) -> str:
-    mark = f"...{alike}..." if alike else "..."
-    kept = _NAME_WIDTH - len(mark)
+def _mark(alike: int) -> str:
+    return f"...{alike}..." if alike else "..."
+
+
+def middle_left_out(name: str, width: int, mark: str = "...") -> str:
+    """Return the name, or its beginning and its end with the mark between them."""
+    if len(name) <= width:
+        return name
+    kept = max(2, width - len(mark))
     return f"{name[: kept - kept // 2]}{mark}{name[len(name) - kept // 2 :]}"
 
 

@@ -28,6 +28,16 @@ def loss_after(plan: PartitionPlan | None, leader: int | None, outcome: Outcome 
     return loss
 
 
+def worst_first(loss: Loss) -> tuple[int, ...]:
+    """Return a key that sorts the largest certain loss first, then the largest possible one. One
+    that is not known is larger than any."""
+    return *_largest_first(loss.certain), *_largest_first(loss.possible)
+
+
+def _largest_first(count: int | None) -> tuple[int, int]:
+    return (0, 0) if count is None else (1, -count)
+
+
 def groups_under(plan: PartitionPlan | None, leader: int | None) -> tuple[GroupBeyond, ...]:
     """Return the groups that have read more than `leader` holds; none if it is no candidate."""
     ranking = plan.ranking if plan else ()

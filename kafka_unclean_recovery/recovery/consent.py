@@ -16,7 +16,7 @@ from kafka_unclean_recovery.model import (
     TopicPartition,
 )
 from kafka_unclean_recovery.planning.broker_return import by_broker, waiting_lines
-from kafka_unclean_recovery.planning.losses import loss_under
+from kafka_unclean_recovery.planning.losses import loss_under, worst_first
 from kafka_unclean_recovery.shown import shown_lines
 from kafka_unclean_recovery.wording import count_text, election_text, one_line, total_text, why_not
 
@@ -114,9 +114,9 @@ def _election_lines(plan: PartitionPlan, notes: Notes) -> Iterator[str]:
         yield f"    {one_line(note)}"
 
 
-def _worst_first(plan: PartitionPlan) -> tuple[bool, int, str, int]:
-    certain = loss_under(plan, plan.designated_leader).certain
-    return certain is not None, -(certain or 0), plan.state.topic, plan.state.partition
+def _worst_first(plan: PartitionPlan) -> tuple[tuple[int, ...], str, int]:
+    loss = loss_under(plan, plan.designated_leader)
+    return worst_first(loss), plan.state.topic, plan.state.partition
 
 
 def _name(plan: PartitionPlan) -> str:

@@ -19,41 +19,49 @@ from kafka_unclean_recovery.model import (
     TopicPartition,
 )
 from kafka_unclean_recovery.planning.broker_return import waiting_lines
-from kafka_unclean_recovery.planning.losses import loss_after
+from kafka_unclean_recovery.planning.losses import loss_after, worst_first
 from kafka_unclean_recovery.report.document import summarize
 from kafka_unclean_recovery.report.table import problem_lines, total_line
 from kafka_unclean_recovery.report.window import (
     Window,
     first_of,
     in_one_line,
-    middle_left_out,
     shares,
     wrapped,
 )
 from kafka_unclean_recovery.shown import shown, width_of
-from kafka_unclean_recovery.wording import number_text, why_not
+from kafka_unclean_recovery.wording import middle_left_out, number_text, why_not
 
 HINT = "a row for each replica: --format wide"
 _EXAMPLES = 3
 # From so many lines on a blank line between two sections costs less than it gives.
 _AIRY_LINES = 40
-_LEAST_NAME, _LEAST_WORDS = 12, 20
+_LEAST_NAME, _LEAST_WORDS = 8, 20
 _EXAMPLE_COLUMNS = 30
 
 
 @dataclass(frozen=True, slots=True)
 class _Section:
-    """Lines under a header, None without one, of which the first are shown; more: what the others
-    are called."""
+    """Rows of which the first are shown, under a header if there is one, and what the others are
+    called."""
 
     header: str | None
     rows: Sequence[str]
     more: str
 
+    @property
+    def wanted(self) -> int:
+        return len(self.rows) + (self.header is not None)
+
     def lines(self, most: int) -> Iterator[str]:
-        if self.header is not None:
+        """Yield at most so many lines, and one at least: what is left out is counted."""
+        if self.header is None:
+            yield from first_of(self.rows, most, self.more)
+        elif most > 2 or most == self.wanted:
             yield self.header
-        yield from first_of(self.rows, most, self.more)
+            yield from first_of(self.rows, most - 1, self.more)
+        else:
+            yield from first_of(self.rows, 0, self.more)
 
 
 def overview(report: Report, window: Window) -> list[str]:
@@ -92,12 +100,10 @@ def _wrapped(sentences: Iterable[str], columns: int) -> list[str]:
 def _fitting(sections: Iterable[_Section], window: Window) -> list[str]:
     told = [section for section in sections if section.rows]
     blank = [""] if window.lines >= _AIRY_LINES else []
-    headers = sum(section.header is not None for section in told)
-    room = window.lines - headers - len(blank) * len(told)
+    room = max(len(told), window.lines - len(blank) * len(told))
     lines: list[str] = []
-    for section, most in zip(told, shares([len(s.rows) for s in told], room), strict=True):
-        if most:
-            lines += [*section.lines(most), *blank]
+    for section, most in zip(told, shares([s.wanted for s in told], room), strict=True):
+        lines += [*section.lines(most), *blank]
     return lines
 
 
@@ -113,8 +119,8 @@ def aligned(header: Sequence[str], rows: Iterable[Sequence[str]], columns: int) 
         numbers = (
             f"  {cell:>{width}}" for cell, width in zip(row[1:-1], widths[1:-1], strict=True)
         )
-        text = f"{middle_left_out(row[0], name):{name}}{''.join(numbers)}  {row[-1]}"
-        return in_one_line(text, columns).rstrip()
+        text = f"{middle_left_out(row[0], name):{name}}{''.join(numbers)}  "
+        return f"{text}{in_one_line(row[-1], columns - width_of(text))}".rstrip()
 
     return list(map(line, cells))
 
@@ -239,7 +245,7 @@ def _worst(rows: Sequence[PartitionReport], columns: int) -> _Section:
     worst = sorted(filter(_costs, rows), key=_badness)
     header = ("worst first", "leader", "certain loss", "possible loss", "")
     cells = [_cells(row) for row in worst]
-    return _section(header, cells, columns, "that lose records, or may")
+    return _section(header, cells, columns, "partitions that lose records, or may")
 
 
 def _cells(row: PartitionReport) -> tuple[str, str, str, str, str]:
@@ -273,12 +279,7 @@ def _badness(row: PartitionReport) -> tuple[int, ...]:
     and by possible loss, of which one that is not known is the largest."""
     if not _is_good(row):
         return (0, 0, 0, 0, 0) if _is_bad(row) else (2, 0, 0, 0, 0)
-    loss = _loss(row)
-    return 1, *_largest_first(loss.certain), *_largest_first(loss.possible)
-
-
-def _largest_first(count: int | None) -> tuple[int, int]:
-    return (0, 0) if count is None else (1, -count)
+    return 1, *worst_first(_loss(row))
 
 
 def folded(told: Iterable[tuple[TopicPartition, str]], most: int) -> Iterator[str]:

@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from os import terminal_size
 
-from kafka_unclean_recovery.shown import width_of
+from kafka_unclean_recovery.shown import fitting, width_of
 
 _LEFT_OUT = "..."
+_LEAST_LINES = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +23,12 @@ class Window:
 
     columns: int
     lines: int
+
+    @classmethod
+    def above(cls, taken: int, size: terminal_size) -> Window:
+        """Return what is left of the terminal above so many lines; 12 at least, since fewer hold
+        nothing worth reading: a lower window scrolls."""
+        return cls(size.columns, max(size.lines - taken, _LEAST_LINES))
 
     def less(self, lines: int) -> Window:
         """Return what is left of the window above so many lines."""
@@ -72,9 +80,12 @@ def _beginning(lines: Sequence[str], most: int, window: Window) -> list[str]:
 def wrapped(sentence: str, columns: int, indent: str = "  ") -> list[str]:
     """Return the sentence as lines. Only a word that is longer than a line is broken."""
     lines: list[str] = []
+    # One character of two columns fits behind each indent, or the end would never come nearer.
+    most = max(0, min(columns // 2, columns - 2))
+    indent = indent[:most]
     blanks = len(sentence) - len(sentence.lstrip(" "))
     first, *others = sentence[blanks:].split(" ")
-    line = " " * min(blanks, columns - 1) + first
+    line = " " * min(blanks, most) + first
     for word in [*others, None]:
         while width_of(line) > columns:
             begins, line = _broken(line, columns, indent)
@@ -97,20 +108,10 @@ def _broken(line: str, columns: int, indent: str) -> tuple[str, str]:
 
 def in_one_line(text: str, columns: int) -> str:
     """Return the text, or as much of its beginning as fits and "..."."""
-    if width_of(text) <= columns:
+    if width_of(text) <= max(0, columns):
         return text
-    kept = text[: max(0, columns - len(_LEFT_OUT))]
-    while kept and width_of(kept) > columns - len(_LEFT_OUT):
-        kept = kept[:-1]
-    return f"{kept}{_LEFT_OUT}"
-
-
-def middle_left_out(name: str, columns: int) -> str:
-    """Return the name, or its beginning and its end with "..." between them."""
-    if len(name) <= columns:
-        return name
-    kept = max(2, columns - len(_LEFT_OUT))
-    return f"{name[: kept - kept // 2]}{_LEFT_OUT}{name[len(name) - kept // 2 :]}"
+    # The cursor stands where the dots begin.
+    return f"{fitting(text, columns - len(_LEFT_OUT) + 1)}{_LEFT_OUT}"
 
 
 def shares(wanted: Sequence[int], room: int) -> list[int]:
@@ -127,10 +128,12 @@ def shares(wanted: Sequence[int], room: int) -> list[int]:
 
 
 def first_of(rows: Sequence[str], most: int, more: str) -> Iterator[str]:
-    """Yield at most so many lines of `rows`; the last one says how many `more` there are."""
+    """Yield at most so many lines of `rows`, and one at least: the last one says how many `more`
+    there are."""
     if len(rows) <= most:
         yield from rows
         return
-    if most > 0:
-        yield from rows[: most - 1]
-        yield f"... and {len(rows) - most + 1} more {more}"
+    kept = max(0, most - 1)
+    yield from rows[:kept]
+    left = len(rows) - kept
+    yield f"... and {left} more {more}" if kept else f"{left} {more}"

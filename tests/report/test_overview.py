@@ -52,6 +52,20 @@ def test_any_report_fits(window: Window, given: Report) -> None:
     assert lines[-1] == HINT
 
 
+@pytest.mark.parametrize("height", range(12, 60))
+def test_no_kind_of_news_is_left_out_however_low_the_window(height: int) -> None:
+    topics = [each for n in range(9) for each in looked_at(9, f"topic-{n}")]
+    given = replace(report(*topics), problems=("the one", "the other", "the third"))
+    lines = overview(given, Window(80, height))
+    assert len(lines) <= height
+    told = "\n".join(lines)
+    assert ("topic-0 " in told) != ("9 topics\n" in told)
+    assert ("1       " in told) != ("3 brokers\n" in told)
+    assert "dead_replica_may_hold_more " in told
+    assert ("topic-0-8 " in told) != ("72 partitions that lose records, or may\n" in told)
+    assert any("the one" in line or "lines of problems" in line for line in lines)
+
+
 @WINDOWS
 @pytest.mark.parametrize("partitions", [1, 36, 3000])
 def test_it_fits_at_any_size(window: Window, partitions: int) -> None:
@@ -99,7 +113,7 @@ def test_the_worst_come_first_and_the_others_are_counted() -> None:
         "orders-29 3 29 58",
     ]
     shown = next(n for n, line in enumerate(first) if line.startswith("... and "))
-    assert first[shown] == f"... and {31 - shown} more that lose records, or may"
+    assert first[shown] == f"... and {31 - shown} more partitions that lose records, or may"
 
 
 def test_what_loses_nothing_is_not_among_the_worst() -> None:

@@ -12,19 +12,32 @@ from kafka_unclean_recovery.report.window import (
     first_of,
     folded,
     in_one_line,
-    middle_left_out,
     shares,
     wrapped,
 )
 from kafka_unclean_recovery.shown import shown, width_of
+from kafka_unclean_recovery.wording import middle_left_out
 
 sentences = st.text(st.characters(codec="utf-8"), max_size=200).map(shown)
 
 
-@given(sentences, st.integers(12, 90))
-def test_no_line_is_wider_than_the_window(sentence: str, columns: int) -> None:
-    assert all(width_of(line) <= columns for line in wrapped(sentence, columns))
-    assert width_of(in_one_line(sentence, columns)) <= columns
+@given(sentences, st.integers(2, 90), st.text(" ", max_size=90), st.text(" ", max_size=90))
+def test_no_line_is_wider_than_the_window(
+    sentence: str, columns: int, before: str, indent: str
+) -> None:
+    """However wide the indents are."""
+    lines = wrapped(before + sentence, columns, indent)
+    assert all(width_of(line) <= columns for line in lines)
+    assert "".join("".join(lines).split()) == "".join(sentence.split())
+
+
+@given(sentences, st.integers(1, 90))
+def test_what_is_cut_to_one_line_fits(sentence: str, columns: int) -> None:
+    assert width_of(in_one_line(sentence, columns)) <= max(columns, len("..."))
+
+
+def test_a_window_of_one_column_ends_too() -> None:
+    assert wrapped("  ab c", 1, "    ") == ["a", "b", "c"]
 
 
 @given(st.lists(st.text("abcdefgh", min_size=1, max_size=12), min_size=1), st.integers(14, 40))
@@ -71,8 +84,9 @@ def test_what_is_left_out_is_counted() -> None:
     rows = [str(number) for number in range(10)]
     assert list(first_of(rows, 10, "rows")) == rows
     assert list(first_of(rows, 3, "rows")) == ["0", "1", "... and 8 more rows"]
-    assert list(first_of(rows, 1, "rows")) == ["... and 10 more rows"]
-    assert list(first_of(rows, 0, "rows")) == []
+    assert list(first_of(rows, 1, "rows")) == ["10 rows"]
+    assert list(first_of(rows, 0, "rows")) == ["10 rows"]
+    assert list(first_of([], 0, "rows")) == []
 
 
 @given(st.text("abcdef-", max_size=300), st.integers(8, 60))

@@ -20,7 +20,6 @@ from kafka_unclean_recovery.shutdown import Interrupted, Stop
 
 # A warning with the question, which may be wrapped, and what is to be saved.
 _QUESTION_LINES = 4
-_LEAST_LINES = 12
 
 ToSave = Callable[[Sequence[PartitionPlan]], tuple[Notes, str]]
 """Tells of the plans to be elected what is to be saved first: notes by partition, and the total."""
@@ -62,7 +61,7 @@ def elections_text(plans: Sequence[PartitionPlan], notes: Notes) -> str:
     from kafka_unclean_recovery.report.overview import overview_of_plans
     from kafka_unclean_recovery.report.window import Window, wrapped
 
-    room = Window(size.columns, max(size.lines - _QUESTION_LINES, _LEAST_LINES))
+    room = Window.above(_QUESTION_LINES, size)
     sentences = whole.splitlines()
     lines = room.fitting(line for each in sentences for line in wrapped(each, size.columns))
     return "\n".join(lines or overview_of_plans(plans, total_lines(plans), room)) + "\n"

@@ -29,8 +29,6 @@ _NEEDED = {
 """The modules that each format is made by."""
 _ON_A_TERMINAL = (f"{_REPORT}.narrow", f"{_REPORT}.overview")
 
-# Fewer would not hold an overview; a window of fewer scrolls.
-_LEAST_LINES = 12
 # The prompt of the shell comes below all.
 _PROMPT_LINES = 1
 _MOST_REASONS = 4
@@ -64,7 +62,7 @@ def print_report(
         console.artefact_of(_parts(report, how, with_replicas), _codes(how))
     else:
         taken = sum(console.lines_of(sentence, size.columns) for sentence in below)
-        lines = _in_window(report, with_replicas, size, size.lines - taken - _PROMPT_LINES)
+        lines = _in_window(report, with_replicas, size, taken + _PROMPT_LINES)
         console.artefact_of(f"{line}\n" for line in lines)
     for sentence in below:
         console.say(sentence)
@@ -76,8 +74,7 @@ def print_text(console: Console, text: str, how: Format) -> None:
     if size is not None:
         from kafka_unclean_recovery.report.window import Window, folded
 
-        room = Window(size.columns, max(size.lines - _PROMPT_LINES, _LEAST_LINES))
-        text = folded(text, room, WIDE_HINT)
+        text = folded(text, Window.above(_PROMPT_LINES, size), WIDE_HINT)
     console.artefact(text)
 
 
@@ -92,16 +89,16 @@ def _size() -> os.terminal_size | None:
 
 
 def _in_window(
-    report: Report, with_replicas: bool, size: os.terminal_size, lines: int
+    report: Report, with_replicas: bool, size: os.terminal_size, taken: int
 ) -> Sequence[str]:
     """Return the report as its tables, as blocks, or as an overview: the first of these that fits
-    into the lines that there are."""
+    above so many lines."""
     from kafka_unclean_recovery.report.narrow import narrow_lines
     from kafka_unclean_recovery.report.overview import overview
     from kafka_unclean_recovery.report.table import outcome_parts, table_parts
     from kafka_unclean_recovery.report.window import Window
 
-    room = Window(size.columns, max(lines, _LEAST_LINES))
+    room = Window.above(taken, size)
     parts = table_parts(report) if with_replicas else outcome_parts(report)
     return (
         room.fitting(part.removesuffix("\n") for part in parts)

@@ -195,13 +195,18 @@ def is_terminal(stream: TextIO | None) -> bool:
 
 def columns_of(stream: TextIO) -> int:
     """Return how wide the stream's terminal is, or most of them."""
-    size = size_of(stream)
+    size = _told_size(stream)
     return _COLUMNS if size is None else size.columns
 
 
 def size_of(stream: TextIO | None) -> os.terminal_size | None:
     """Return the size of the stream's window; None where it is no terminal, or one that does not
-    tell."""
+    tell. A narrower one than most counts as wide as they: it wraps lines, and no number is cut."""
+    size = _told_size(stream)
+    return size and os.terminal_size((max(size.columns, _COLUMNS), size.lines))
+
+
+def _told_size(stream: TextIO | None) -> os.terminal_size | None:
     with suppress(*_FAILURES):
         if stream is not None:
             size = os.get_terminal_size(stream.fileno())
