@@ -131,7 +131,7 @@ _kafka_unclean_recovery_aftercare() {
         --metrics-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
     esac
-    _kafka_unclean_recovery__reply < <(compgen -W "--bootstrap-server --command-config --journal --topics --path-to-json-file --log-dirs --replica-info-file --gone --end-transactions --reset-share-groups --watch --watch-duration-ms --format --metrics-file --log-format --help" -- "$cur")
+    _kafka_unclean_recovery__reply < <(compgen -W "--bootstrap-server --command-config --journal --last --topics --path-to-json-file --log-dirs --replica-info-file --gone --end-transactions --reset-share-groups --watch --watch-duration-ms --format --metrics-file --log-format --help" -- "$cur")
 }
 _kafka_unclean_recovery_before_start() {
     local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"
@@ -142,6 +142,7 @@ _kafka_unclean_recovery_before_start() {
         --command-config) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --replica-info-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --gone) COMPREPLY=(); return ;;
+        --journal) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --plan-output-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --commands-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --format) _kafka_unclean_recovery__reply < <(compgen -W "table wide json" -- "$cur"); return ;;
@@ -150,7 +151,7 @@ _kafka_unclean_recovery_before_start() {
         --metrics-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
     esac
-    _kafka_unclean_recovery__reply < <(compgen -W "--log-dirs --bootstrap-server --command-config --replica-info-file --gone --plan-output-file --commands-file --format --topics --path-to-json-file --metrics-file --log-format --help" -- "$cur")
+    _kafka_unclean_recovery__reply < <(compgen -W "--log-dirs --bootstrap-server --command-config --replica-info-file --gone --journal --plan-output-file --commands-file --format --topics --path-to-json-file --metrics-file --log-format --help" -- "$cur")
 }
 _kafka_unclean_recovery_start_order() {
     local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"
@@ -179,7 +180,7 @@ _kafka_unclean_recovery_report() {
         --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
     esac
     if [[ "$cur" != -* ]]; then _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return; fi
-    _kafka_unclean_recovery__reply < <(compgen -W "--markdown --html --json --format --output --gone --log-format --help" -- "$cur")
+    _kafka_unclean_recovery__reply < <(compgen -W "--last --markdown --html --json --format --output --gone --log-format --help" -- "$cur")
 }
 _kafka_unclean_recovery_salvage_replay() {
     local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"
@@ -191,11 +192,12 @@ _kafka_unclean_recovery_salvage_replay() {
         --path-to-json-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --target) COMPREPLY=(); return ;;
         --checkpoint) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
+        --journal) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --format) _kafka_unclean_recovery__reply < <(compgen -W "table wide json" -- "$cur"); return ;;
         --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
     esac
     if [[ "$cur" != -* ]]; then _kafka_unclean_recovery__reply < <(compgen -d -- "$cur"); return; fi
-    _kafka_unclean_recovery__reply < <(compgen -W "--bootstrap-server --command-config --topics --path-to-json-file --target --include-open --checkpoint --execute --format --log-format --help" -- "$cur")
+    _kafka_unclean_recovery__reply < <(compgen -W "--bootstrap-server --command-config --topics --path-to-json-file --target --include-open --checkpoint --journal --execute --format --log-format --help" -- "$cur")
 }
 _kafka_unclean_recovery_salvage_offsets() {
     local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"
@@ -204,11 +206,12 @@ _kafka_unclean_recovery_salvage_offsets() {
         --bootstrap-server) COMPREPLY=(); return ;;
         --command-config) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --group) COMPREPLY=(); return ;;
+        --journal) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --format) _kafka_unclean_recovery__reply < <(compgen -W "table wide json" -- "$cur"); return ;;
         --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
     esac
     if [[ "$cur" != -* ]]; then _kafka_unclean_recovery__reply < <(compgen -d -- "$cur"); return; fi
-    _kafka_unclean_recovery__reply < <(compgen -W "--bootstrap-server --command-config --group --backwards --without-epoch --plan --execute --yes --format --log-format --help" -- "$cur")
+    _kafka_unclean_recovery__reply < <(compgen -W "--bootstrap-server --command-config --group --backwards --without-epoch --journal --plan --execute --yes --format --log-format --help" -- "$cur")
 }
 _kafka_unclean_recovery_salvage() {
     local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"
@@ -221,6 +224,7 @@ _kafka_unclean_recovery_salvage() {
         --log-dirs) _kafka_unclean_recovery__reply < <(compgen -d -- "$cur"); return ;;
         --replica-info-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --plan) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
+        --journal) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --output) _kafka_unclean_recovery__reply < <(compgen -d -- "$cur"); return ;;
         --manual-recovery-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --format) _kafka_unclean_recovery__reply < <(compgen -W "table wide json" -- "$cur"); return ;;
@@ -229,7 +233,7 @@ _kafka_unclean_recovery_salvage() {
         --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
     esac
     local commands=""; ((COMP_CWORD > 2)) || commands="replay offsets"
-    _kafka_unclean_recovery__reply < <(compgen -W "$commands --log-dirs --replica-info-file --plan --output --manual-recovery-file --raw-only --format --topics --path-to-json-file --log-format --help" -- "$cur")
+    _kafka_unclean_recovery__reply < <(compgen -W "$commands --log-dirs --replica-info-file --plan --journal --output --manual-recovery-file --raw-only --format --topics --path-to-json-file --log-format --help" -- "$cur")
 }
 _kafka_unclean_recovery_spark_scan() {
     local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"

@@ -106,6 +106,7 @@ complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from approve' -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l bootstrap-server -d 'Brokers to contact first, to find the others' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l command-config -d 'Java client properties file for the connection, such as TLS and SASL; by default connections are plaintext' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l journal -d 'Only the partitions that this journal\'s run elected; the journal also gets what is found and done' -r -F
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l last -d 'Take the journal of this user\'s last run that elected, out of the state directory'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l topics -d 'Only topics whose whole name matches this regular expression of Python\'s re; by default all topics' -x -a '(__kafka_unclean_recovery_ask topics)'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l path-to-json-file -d 'Only the partitions in this JSON file: {"partitions": [{"topic": "foo", "partitions": [0, 3]}]}' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l log-dirs -d 'Log directory of a dead broker, which is read now' -x -a '(__fish_complete_directories)'
@@ -124,6 +125,7 @@ complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from before-start'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from before-start' -l command-config -d 'Java client properties file for the connection, such as TLS and SASL; by default connections are plaintext' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from before-start' -l replica-info-file -d 'File that scan-log-dirs --output wrote, on this machine or another' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from before-start' -l gone -d 'Ids of brokers whose disks are lost for good, such as 1,2; by default none' -x
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from before-start' -l journal -d 'Journal of the run that elected, which also gets what is found or done here, for the command report' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from before-start' -l plan-output-file -d 'Write the leaders of the replicas that are truncated to this new file, for salvage --plan' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from before-start' -l commands-file -d 'Write the commands that keep what the start would delete to this new file, as a shell script' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from before-start' -l format -d 'Format of the result on stdout' -x -a 'table wide json'
@@ -143,6 +145,7 @@ complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from start-order' 
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from start-order' -l format -d 'Format of the result on stdout' -x -a 'table wide json'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from start-order' -l log-format -d 'Format of messages on stderr: text, or a JSON object for each message' -x -a 'text json'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from start-order' -l help -d 'Show this message and exit'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from report' -l last -d 'Take the journal of this user\'s last run that elected, out of the state directory'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from report' -l markdown -d 'Same as --format markdown'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from report' -l html -d 'Same as --format html'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from report' -l json -d 'Same as --format json'
@@ -156,6 +159,7 @@ complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and 
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and not __fish_seen_subcommand_from replay offsets' -l log-dirs -d 'Log directory of a dead broker, which is read now' -x -a '(__fish_complete_directories)'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and not __fish_seen_subcommand_from replay offsets' -l replica-info-file -d 'File that scan-log-dirs --output wrote, on this machine or another' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and not __fish_seen_subcommand_from replay offsets' -l plan -d 'Plan that --plan-output-file wrote; it names the designated leaders and the ends of their logs' -r -F
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and not __fish_seen_subcommand_from replay offsets' -l journal -d 'In place of --plan: the journal of the run that elected' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and not __fish_seen_subcommand_from replay offsets' -l output -d 'Write all results to this new directory, which must not exist' -x -a '(__fish_complete_directories)'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and not __fish_seen_subcommand_from replay offsets' -l manual-recovery-file -d 'File of designated leaders, as kafka-elect-leaders takes it, for partitions where another leader than the plan\'s was elected' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and not __fish_seen_subcommand_from replay offsets' -l raw-only -d 'Write only segment files, and no Parquet files, which need pyarrow'
@@ -171,6 +175,7 @@ complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and 
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from replay' -l target -d 'Name of the target topic; {topic} stands for the topic that the records were in' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from replay' -l include-open -d 'Also produce records of transactions whose end is not among the saved records'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from replay' -l checkpoint -d 'File that notes what has been produced; by default SAVED.replay-checkpoint' -r -F
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from replay' -l journal -d 'Journal of the run that elected, which also gets what is found or done here, for the command report' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from replay' -l execute -d 'Produce the records; by default the command only shows them'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from replay' -l format -d 'Format of the result on stdout' -x -a 'table wide json'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from replay' -l log-format -d 'Format of messages on stderr: text, or a JSON object for each message' -x -a 'text json'
@@ -181,6 +186,7 @@ complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and 
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from offsets' -l group -d 'Look only at this group; may be repeated' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from offsets' -l backwards -d 'Also bring commits back that lie below what the group has committed now: it reads again from there'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from offsets' -l without-epoch -d 'Also bring commits back whose records tell no leader epoch, as those of old clients: if an election replaced records, the group passes over the new ones'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from offsets' -l journal -d 'Journal of the run that elected, which also gets what is found or done here, for the command report' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from offsets' -l plan -d 'Change nothing, and show the commits; this is the default'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from offsets' -l execute -d 'Bring the commits back; on a terminal the command asks first'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from offsets' -l yes -d 'Do not ask on a terminal'

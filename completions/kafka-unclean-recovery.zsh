@@ -104,6 +104,7 @@ _arguments \
     '--bootstrap-server=[Brokers to contact first, to find the others]:value: ' \
     '--command-config=[Java client properties file for the connection, such as TLS and SASL; by default connections are plaintext]:file:_files' \
     '--journal=[Only the partitions that this journal'\''s run elected; the journal also gets what is found and done]:file:_files' \
+    '--last[Take the journal of this user'\''s last run that elected, out of the state directory]' \
     '--topics=[Only topics whose whole name matches this regular expression of Python'\''s re; by default all topics]:topics:{_kafka_unclean_recovery__ask topics}' \
     '--path-to-json-file=[Only the partitions in this JSON file  {"partitions"  ({"topic"  "foo", "partitions"  (0, 3)})}]:file:_files' \
     '*--log-dirs=[Log directory of a dead broker, which is read now]:directory:_files -/' \
@@ -126,6 +127,7 @@ _arguments \
     '--command-config=[Java client properties file for the connection, such as TLS and SASL; by default connections are plaintext]:file:_files' \
     '*--replica-info-file=[File that scan-log-dirs --output wrote, on this machine or another]:file:_files' \
     '--gone=[Ids of brokers whose disks are lost for good, such as 1,2; by default none]:value: ' \
+    '--journal=[Journal of the run that elected, which also gets what is found or done here, for the command report]:file:_files' \
     '--plan-output-file=[Write the leaders of the replicas that are truncated to this new file, for salvage --plan]:file:_files' \
     '--commands-file=[Write the commands that keep what the start would delete to this new file, as a shell script]:file:_files' \
     '--format=[Format of the result on stdout]:value:(table wide json)' \
@@ -153,6 +155,7 @@ return ;;
 report)
 shift words; ((CURRENT--))
 _arguments \
+    '--last[Take the journal of this user'\''s last run that elected, out of the state directory]' \
     '--markdown[Same as --format markdown]' \
     '--html[Same as --format html]' \
     '--json[Same as --format json]' \
@@ -176,6 +179,7 @@ _arguments \
     '--target=[Name of the target topic; {topic} stands for the topic that the records were in]:value: ' \
     '--include-open[Also produce records of transactions whose end is not among the saved records]' \
     '--checkpoint=[File that notes what has been produced; by default SAVED.replay-checkpoint]:file:_files' \
+    '--journal=[Journal of the run that elected, which also gets what is found or done here, for the command report]:file:_files' \
     '--execute[Produce the records; by default the command only shows them]' \
     '--format=[Format of the result on stdout]:value:(table wide json)' \
     '--log-format=[Format of messages on stderr  text, or a JSON object for each message]:value:(text json)' \
@@ -190,6 +194,7 @@ _arguments \
     '*--group=[Look only at this group; may be repeated]:value: ' \
     '--backwards[Also bring commits back that lie below what the group has committed now  it reads again from there]' \
     '--without-epoch[Also bring commits back whose records tell no leader epoch, as those of old clients  if an election replaced records, the group passes over the new ones]' \
+    '--journal=[Journal of the run that elected, which also gets what is found or done here, for the command report]:file:_files' \
     '--plan[Change nothing, and show the commits; this is the default]' \
     '--execute[Bring the commits back; on a terminal the command asks first]' \
     '--yes[Do not ask on a terminal]' \
@@ -204,6 +209,7 @@ _arguments \
     '(1)*--log-dirs=[Log directory of a dead broker, which is read now]:directory:_files -/' \
     '(1)*--replica-info-file=[File that scan-log-dirs --output wrote, on this machine or another]:file:_files' \
     '(1)--plan=[Plan that --plan-output-file wrote; it names the designated leaders and the ends of their logs]:file:_files' \
+    '(1)--journal=[In place of --plan  the journal of the run that elected]:file:_files' \
     '(1)--output=[Write all results to this new directory, which must not exist]:directory:_files -/' \
     '(1)--manual-recovery-file=[File of designated leaders, as kafka-elect-leaders takes it, for partitions where another leader than the plan'\''s was elected]:file:_files' \
     '(1)--raw-only[Write only segment files, and no Parquet files, which need pyarrow]' \

@@ -3,13 +3,16 @@ never 0. This module does no I/O."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from kafka_unclean_recovery.before_start.commands import commands
 from kafka_unclean_recovery.before_start.result import BeforeStart
-from kafka_unclean_recovery.before_start.verdict import Verdict
+from kafka_unclean_recovery.before_start.verdict import Effect, Verdict
 from kafka_unclean_recovery.documents.before_start import BeforeStartJson, CutJson, StartJson
-from kafka_unclean_recovery.documents.writing import document_by_line
+from kafka_unclean_recovery.documents.writing import Json, document_by_line
+from kafka_unclean_recovery.log_dir.directory_names import DirectoryKind
+from kafka_unclean_recovery.model import TopicPartition
 
 
 def render_json(found: BeforeStart) -> str:
@@ -26,6 +29,28 @@ def render_json(found: BeforeStart) -> str:
         partitions=tuple(map(_entry, found.verdicts)),
     )
     return document_by_line(document)
+
+
+def journal_rows(found: BeforeStart, partitions: Collection[TopicPartition]) -> list[Json]:
+    """Return what a journal has of the start's effect on the replicas of these partitions."""
+    return [
+        {
+            **verdict.replica.topic_partition._asdict(),
+            "effect": verdict.effect.value,
+            "beyond": _beyond(verdict),
+        }
+        for verdict in found.verdicts
+        if verdict.replica.topic_partition in partitions
+        and verdict.replica.kind is DirectoryKind.LIVE
+    ]
+
+
+def _beyond(verdict: Verdict) -> int | None:
+    """Return how many records the leader lacks: none of a replica that is kept behind a leader.
+    Without a leader nobody can tell."""
+    if verdict.deletes:
+        return verdict.records
+    return 0 if verdict.effect is Effect.KEPT else None
 
 
 def _entry(verdict: Verdict) -> StartJson:

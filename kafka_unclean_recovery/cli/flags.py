@@ -237,6 +237,22 @@ MetricsFile = Annotated[
         " run ends; metrics of an earlier run in the file are replaced.",
     ),
 ]
+IncidentJournal = Annotated[
+    Path | None,
+    typer.Option(
+        "--journal",
+        metavar="FILE",
+        help="Journal of the run that elected, which also gets what is found or done here, for the"
+        " command report.",
+    ),
+]
+Last = Annotated[
+    bool,
+    typer.Option(
+        "--last",
+        help="Take the journal of this user's last run that elected, out of the state directory.",
+    ),
+]
 PLAN: Any = typer.Option(
     "--plan",
     metavar="FILE",

@@ -42,6 +42,10 @@ Event = Literal[
     "seed",
     "seeded",
     "aftercare",
+    "before_start",
+    "salvaged",
+    "replayed",
+    "commits",
     "end",
 ]
 """None can be written that is not named here."""
@@ -195,6 +199,26 @@ EVENTS: Mapping[str, EventRow] = {
         " --gone that do not live; partitions: those where something is left, as rows of"
         " aftercare-1.schema.json without producers",
         read_by.AftercareJson,
+    ),
+    "before_start": EventRow(
+        "broker; partitions: [{topic, partition, effect, beyond}], those of this journal on its"
+        " disk: the effect of its start in the words of before-start-1.schema.json, and how many"
+        " records the start deletes because the leader lacks them, null where not known",
+        read_by.BeforeStartJson,
+    ),
+    "salvaged": EventRow(
+        "directory; partitions: [{topic, partition, broker, beyond, at_least, saved}], of `salvage"
+        " --journal`: how many records the leader lacks, counted by offsets, null where not known;"
+        " whether there may be more; and how many were saved",
+        read_by.SalvagedJson,
+    ),
+    "replayed": EventRow(
+        "directory; partitions: [{topic, partition, target, produced}], of `salvage replay`",
+        read_by.ReplayedJson,
+    ),
+    "commits": EventRow(
+        "directory, brought_back: how many commits of consumer groups; of `salvage offsets`",
+        read_by.CommitsJson,
     ),
     "end": EventRow(
         "exit_code; half_done: false when nothing in this file is left to be finished",

@@ -292,6 +292,68 @@ class SeededJson(Entry, frozen=True):
     reason: str | None = None
 
 
+class StartRowJson(Entry, frozen=True):
+    """What the start of a broker does to one replica. beyond: records that it deletes because the
+    leader lacks them; null is unknown."""
+
+    topic: str
+    partition: Int32
+    effect: str
+    beyond: Int64 | None
+
+
+class BeforeStartJson(Entry, frozen=True):
+    """What the start of a broker was foretold to do."""
+
+    broker: BrokerId
+    partitions: tuple[StartRowJson, ...]
+
+
+class SalvagedRowJson(Entry, frozen=True):
+    """What a replica held beyond the elected leader's log, and how much of it was saved.
+
+    beyond: Records, counted by offsets; null is unknown.
+    at_least: Whether there may be more.
+    """
+
+    topic: str
+    partition: Int32
+    broker: BrokerId
+    beyond: Int64 | None
+    at_least: bool
+    saved: Int64
+
+
+class SalvagedJson(Entry, frozen=True):
+    """What was saved from the disks of dead brokers, after the elections."""
+
+    directory: str
+    partitions: tuple[SalvagedRowJson, ...]
+
+
+class ReplayedRowJson(Entry, frozen=True):
+    """How many saved records of a partition were produced again, and to which topic."""
+
+    topic: str
+    partition: Int32
+    target: str
+    produced: Int64
+
+
+class ReplayedJson(Entry, frozen=True):
+    """What was saved was produced again."""
+
+    directory: str
+    partitions: tuple[ReplayedRowJson, ...]
+
+
+class CommitsJson(Entry, frozen=True):
+    """Commits of consumer groups were brought back."""
+
+    directory: str
+    brought_back: Int64
+
+
 class EndJson(Entry, frozen=True):
     """A run ended."""
 

@@ -63,6 +63,7 @@ from kafka_unclean_recovery.planning.losses import loss_under
 
 FORMAT_VERSION = 1
 _MEMBERS = ("replicas", "isr", "elr", "last_known_elr")
+_JOURNAL_BEGINS = '{"v":'
 _TOPIC = re.compile(r"[a-zA-Z0-9._-]{1,249}")
 
 
@@ -236,6 +237,11 @@ def _sorted(plans: Iterable[PartitionPlan]) -> list[PartitionPlan]:
 def parse_plan(text: str, source: str) -> JsonObject:
     """Return the document of a rich plan, its kind, version and digest checked. Raises InputError,
     which names `source`."""
+    if text.startswith(_JOURNAL_BEGINS):
+        raise InputError(
+            f"{source}: it is the journal of a run, and no plan; give a file of --plan-output-file"
+            " (salvage takes a journal as --journal)"
+        )
     document = load_kind(
         text,
         source,

@@ -130,6 +130,50 @@ class SalvageJson(Entry, frozen=True):
     partitions: tuple[SavedJson, ...]
 
 
+class FoundJson(Entry, frozen=True):
+    """What the log of a replica held beyond the elected leader's, as before-start or salvage noted.
+
+    beyond: Records, counted by offsets; null is unknown.
+    at_least: True when there may be more.
+    saved: How many of them salvage saved; null where only before-start has looked.
+    directory: Where salvage saved them; null where it did not look.
+    """
+
+    topic: str
+    partition: Int32
+    broker: BrokerId
+    beyond: Int64 | None
+    at_least: bool
+    saved: Int64 | None
+    directory: str | None
+
+
+class ProducedJson(Entry, frozen=True):
+    """What salvage replay produced again.
+
+    directory: The directory of salvage.
+    records: How many records.
+    targets: The topics that they were produced to.
+    """
+
+    directory: str
+    records: Int64
+    targets: tuple[str, ...]
+
+
+class LearntJson(Entry, frozen=True):
+    """What other commands noted after the elections.
+
+    found: What was found on disks.
+    produced: What was produced again.
+    commits: How many commits of consumer groups were brought back.
+    """
+
+    found: tuple[FoundJson, ...]
+    produced: tuple[ProducedJson, ...]
+    commits: Int64
+
+
 class GroupJson(Entry, frozen=True):
     """A group that has read what is gone.
 
@@ -281,6 +325,7 @@ class PostMortemJson(Entry, frozen=True, kw_only=True):
     losses: What the elections cost.
     salvages: What was saved before electing.
     aftercare: Null when aftercare noted nothing.
+    learnt: What other commands noted after the elections; absent where they noted nothing.
     next_steps: The most urgent first.
     seeds: Log directories of new controllers that `quorum seed` was to write; absent where the
         journal has none.
@@ -302,6 +347,7 @@ class PostMortemJson(Entry, frozen=True, kw_only=True):
     losses: AllLossesJson
     salvages: tuple[SalvageJson, ...]
     aftercare: CareJson | None
+    learnt: LearntJson | UnsetType = ABSENT
     next_steps: tuple[StepJson, ...]
     seeds: tuple[QuorumSeedJson, ...] | UnsetType = ABSENT
     partitions: tuple[ElectionJson, ...]

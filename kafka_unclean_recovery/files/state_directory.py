@@ -27,6 +27,8 @@ from kafka_unclean_recovery.files.sync_directory import sync_directory
 _NO_HOME = "/tmp"  # noqa: S108 - nothing there is used that is not ours alone
 # The long lines, as `note` writes them; all but their event.
 _DECISION = re.compile(r'^(\{"v":1,)"at":"[^"\n]*","at_ms":\d+,("event":"decision"),.*$', re.M)
+# Quotes within a value are escaped, so that no text of somebody else looks like an event.
+_ELECTS = re.compile(rb'^\{"v":1,"at":"[^"\n]*","at_ms":\d+,"event":"elect",', re.M)
 # Kafka's cluster ids have 22 characters; a name in a directory may have 255.
 _LONGEST_NAME = 100
 # More than a line "end" is long.
@@ -35,14 +37,18 @@ _LAST_LINE = 1024
 
 def state_directory(environment: Mapping[str, str], cluster_id: str) -> Path:
     """Return where this user's journals of one cluster lie (XDG base directories)."""
-    home = environment.get("HOME") or _NO_HOME
-    base = environment.get("XDG_STATE_HOME") or str(Path(home) / ".local" / "state")
     # Kafka's cluster ids are base64url; another one must not lead out of the directory.
     name = re.sub(r"[^A-Za-z0-9_-]", "_", cluster_id)
     if len(name) > _LONGEST_NAME:
         digest = sha256(cluster_id.encode("utf-8", "surrogatepass")).hexdigest()
         name = f"{name[:_LONGEST_NAME]}-{digest}"
-    return Path(base) / "kafka-unclean-recovery" / name
+    return _all_clusters(environment) / name
+
+
+def _all_clusters(environment: Mapping[str, str]) -> Path:
+    home = environment.get("HOME") or _NO_HOME
+    base = environment.get("XDG_STATE_HOME") or str(Path(home) / ".local" / "state")
+    return Path(base) / "kafka-unclean-recovery"
 
 
 def why_not_to_use(environment: Mapping[str, str], directory: Path) -> str | None:
@@ -65,6 +71,23 @@ def link_to(path: Path, directory: Path) -> Path:
     link.symlink_to(path.resolve())
     sync_directory(directory)
     return link
+
+
+def last_elected(environment: Mapping[str, str]) -> tuple[Path | None, dict[Path, str]]:
+    """Return (the journal of this user's last run that began an election, by the time in its name;
+    why later ones can't be read). A look, a refusal or a wrong answer is passed over."""
+    complaints: dict[Path, str] = {}
+    found = _all_clusters(environment).glob("*/*.jsonl")
+    for path in sorted(found, key=lambda each: each.name, reverse=True):
+        if (why := why_not_to_use(environment, path.parent)) is not None:
+            complaints[path] = why
+            continue
+        try:
+            if _ELECTS.search(read_plain(path, LARGEST_JOURNAL)):
+                return path, complaints
+        except OSError as error:
+            complaints[path] = f"{_pointed(path)}: {error.strerror}"
+    return None, complaints
 
 
 def unfinished_journals(

@@ -8,11 +8,14 @@ from kafka_unclean_recovery.documents.post_mortem import (
     AllLossesJson,
     CareJson,
     ElectionJson,
+    FoundJson,
     GroupJson,
+    LearntJson,
     LossesJson,
     MomentJson,
     OrderJson,
     PostMortemJson,
+    ProducedJson,
     QuorumSeedJson,
     SalvageJson,
     SavedJson,
@@ -24,6 +27,7 @@ from kafka_unclean_recovery.documents.report import WaitingJson
 from kafka_unclean_recovery.documents.shared import LossJson, TopicPartitionJson
 from kafka_unclean_recovery.documents.values import ABSENT
 from kafka_unclean_recovery.documents.writing import document_by_line
+from kafka_unclean_recovery.post_mortem.learnt import Learnt
 from kafka_unclean_recovery.post_mortem.next_steps import next_steps
 from kafka_unclean_recovery.post_mortem.story import (
     AffectedGroup,
@@ -55,11 +59,23 @@ def render_json(told: PostMortem) -> str:
                 SalvageJson(directory, tuple(map(_saved, rows))) for directory, rows in told.saved
             ),
             aftercare=None if told.care is None else _care(told.care),
+            learnt=_learnt(told.learnt) if told.learnt.anything else ABSENT,
             next_steps=to_model(next_steps(told), tuple[StepJson, ...]),
             seeds=to_model(told.seeds, tuple[QuorumSeedJson, ...]) or ABSENT,
             partitions=tuple(map(_election, told.elections)),
         )
     )
+
+
+def _learnt(learnt: Learnt) -> LearntJson:
+    found = tuple(
+        FoundJson(
+            *row.topic_partition, row.broker, row.beyond, row.at_least, row.saved, row.directory
+        )
+        for _, row in sorted(learnt.found.items())
+    )
+    produced = to_model(learnt.produced, tuple[ProducedJson, ...])
+    return LearntJson(found, produced, learnt.commits)
 
 
 def _losses(told: PostMortem) -> AllLossesJson:

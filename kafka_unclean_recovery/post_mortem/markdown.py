@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from kafka_unclean_recovery.post_mortem.learnt import Learnt, found_text
 from kafka_unclean_recovery.post_mortem.next_steps import next_steps
 from kafka_unclean_recovery.post_mortem.story import Election, PostMortem, losses_by_topic, utc
 from kafka_unclean_recovery.post_mortem.timeline import consent_text
@@ -15,6 +16,7 @@ from kafka_unclean_recovery.post_mortem.words import (
     loss_pair,
     loss_sentences,
     order_text,
+    since_then,
     total_sentence,
     weighed,
     why_no_plan,
@@ -45,7 +47,7 @@ def _lines(told: PostMortem) -> Iterator[str]:
         yield f"- **{_text(sentence)}**" if alarm else f"- {_text(sentence)}"
     yield from _steps(told)
     if not told.only_seeds:
-        yield from _losses(told.elections)
+        yield from _losses(told)
     if told.consents:
         yield "\n## Consent\n"
         yield from (f"- {utc(at)}: {_text(consent_text(fields))}" for at, fields in told.consents)
@@ -83,13 +85,14 @@ def _steps(told: PostMortem) -> Iterator[str]:
         yield from (f"\n        {shown(command)}" for command in step.commands)
 
 
-def _losses(elections: Sequence[Election]) -> Iterator[str]:
-    losses = losses_by_topic(elections)
+def _losses(told: PostMortem) -> Iterator[str]:
+    losses = losses_by_topic(told.elections)
     yield "\n## What was lost\n"
     yield (
-        f"**{total_sentence(elections)}** Certain: live replicas held it and are truncated."
+        f"**{total_sentence(told.elections)}** Certain: live replicas held it and are truncated."
         " Possible: replicas that were down or silent may hold it.\n"
     )
+    yield from (f"**{_text(sentence)}**\n" for sentence in since_then(told))
     names = ("topic", "partitions", "not elected", "certain loss", "possible loss", "of those")
     rows = (
         (
@@ -127,7 +130,7 @@ def _partitions(told: PostMortem) -> Iterator[str]:
     yield "\n## Partitions, the most lost first\n"
     left = frozenset(told.unfinished)
     for election in told.elections[:_IN_FULL]:
-        yield from _in_full(election, election.topic_partition in left)
+        yield from _in_full(election, told.learnt, election.topic_partition in left)
     rest = told.elections[_IN_FULL:]
     if rest:
         yield f"\n{count_text(len(rest), 'more partition')}:\n"
@@ -141,12 +144,13 @@ def _row(election: Election) -> Sequence[str]:
     return (name, became, _text(leader_text(election)), *loss_pair(election))
 
 
-def _in_full(election: Election, left: bool) -> Iterator[str]:
+def _in_full(election: Election, learnt: Learnt, left: bool) -> Iterator[str]:
     name, became, leader, *_ = _row(election)
     yield f"\n### {name}\n"
     yield f"**{became}**; {leader}. {loss_sentences(election)}\n"
     if election.outcome is not None and election.outcome.reason:
         yield f"- {_text(election.outcome.reason)}"
+    yield from (f"- {_text(found_text(row))}" for row in learnt.of(election.topic_partition))
     order = order_text(election, left)
     if order:
         yield f"- {_mark(order, left)}"

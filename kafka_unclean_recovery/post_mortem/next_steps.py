@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from kafka_unclean_recovery.post_mortem.story import AffectedGroup, Election, PostMortem, Seed
+from kafka_unclean_recovery.post_mortem.story import (
+    AffectedGroup,
+    Election,
+    PostMortem,
+    Seed,
+    unread_replicas,
+)
 from kafka_unclean_recovery.shown import shell_join
 from kafka_unclean_recovery.wording import count_text, ids_text
 
@@ -122,13 +128,10 @@ def _care(told: PostMortem) -> Iterator[Step]:
 
 
 def _dead(told: PostMortem) -> Iterator[Step]:
-    dead = {
-        broker
-        for election in told.elections
-        if election.plan is not None and election.loss is not None and election.loss.possible != 0
-        for broker in election.plan.state.offline_replicas
-        if broker not in told.gone
-    }
+    journal = ("--journal", told.journal)
+    found = told.learnt.found.values()
+    dead = {broker for _, broker in unread_replicas(told)}
+    dead |= {row.broker for row in found if row.beyond and row.saved is None}
     if told.gone:
         yield Step(
             f"the disks of broker{'s' if len(told.gone) > 1 else ''} {ids_text(sorted(told.gone))}"
@@ -140,10 +143,16 @@ def _dead(told: PostMortem) -> Iterator[Step]:
             f"broker{'s' if len(dead) > 1 else ''} {ids_text(sorted(dead))} may hold more than the"
             " elected leaders, and delete it on start: before, move the directories of these"
             " partitions aside on their disks, or salvage them",
-            (f"{_COMMAND} salvage --log-dirs DIR --plan PLAN --output NEWDIR",),
+            (
+                _line(_COMMAND, "before-start", "--log-dirs", "DIR", *_connection(told), *journal),
+                _line(_COMMAND, "salvage", "--log-dirs", "DIR", *journal, "--output", "NEWDIR"),
+            ),
         )
-    for directory, _ in told.saved:
-        replay = _line(_COMMAND, "salvage", "replay", directory, *_connection(told))
+    produced = {each.directory for each in told.learnt.produced}
+    saved = {directory for directory, rows in told.saved if any(row.saved for row in rows)}
+    saved |= {row.directory for row in found if row.saved and row.directory}
+    for directory in sorted(saved - produced):
+        replay = _line(_COMMAND, "salvage", "replay", directory, *_connection(told), *journal)
         yield Step("see what producing the saved records again would do", (replay,))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kafka_unclean_recovery.model import TopicPartition
+from kafka_unclean_recovery.post_mortem.learnt import Learnt, found_text
 from kafka_unclean_recovery.post_mortem.next_steps import Step, next_steps
 from kafka_unclean_recovery.post_mortem.story import Election, PostMortem, losses_by_topic, utc
 from kafka_unclean_recovery.post_mortem.timeline import consent_text
@@ -15,6 +15,7 @@ from kafka_unclean_recovery.post_mortem.words import (
     loss_pair,
     loss_sentences,
     order_text,
+    since_then,
     total_sentence,
     weighed,
     why_no_plan,
@@ -40,7 +41,7 @@ def render_page(told: PostMortem) -> str:
             f'<p class="dim">Journal {html_text(told.journal)}. All times are UTC.</p>',
             *(_head(sentence, alarm) for sentence, alarm in headline(told)),
             *_steps(next_steps(told)),
-            *(() if told.only_seeds else _losses(told.elections)),
+            *(() if told.only_seeds else _losses(told)),
             *_consents(told),
             *(() if told.only_seeds else _affected(told)),
             *_timeline(told),
@@ -50,7 +51,7 @@ def render_page(told: PostMortem) -> str:
 
 
 def _elections(told: PostMortem) -> Iterator[str]:
-    yield from _ladders(told.elections[:LADDERS], frozenset(told.unfinished))
+    yield from _ladders(told)
     yield from _rest(told.elections[LADDERS:])
 
 
@@ -75,12 +76,13 @@ def _steps(steps: Sequence[Step]) -> Iterator[str]:
     yield "</ol>"
 
 
-def _losses(elections: Sequence[Election]) -> Iterator[str]:
+def _losses(told: PostMortem) -> Iterator[str]:
     yield "<h2>What was lost</h2>"
-    yield f"<p><strong>{total_sentence(elections)}</strong></p>"
+    yield f"<p><strong>{total_sentence(told.elections)}</strong></p>"
+    yield from (f"<p><strong>{html_text(each)}</strong></p>" for each in since_then(told))
     yield '<p class="dim">Certain: live replicas held it and are truncated. Possible: replicas that'
     yield " were down or silent may hold it.</p>"
-    yield from loss_table(losses_by_topic(elections), "not elected", "what became of those")
+    yield from loss_table(losses_by_topic(told.elections), "not elected", "what became of those")
 
 
 def _consents(told: PostMortem) -> Iterator[str]:
@@ -115,7 +117,8 @@ def _timeline(told: PostMortem) -> Iterator[str]:
     yield "</tbody></table></div>"
 
 
-def _ladders(elections: Sequence[Election], left: frozenset[TopicPartition]) -> Iterator[str]:
+def _ladders(told: PostMortem) -> Iterator[str]:
+    elections, left = told.elections[:LADDERS], frozenset(told.unfinished)
     yield "<h2>Partitions, the most lost first</h2>"
     if not elections:
         yield "<p>The journal tells of none.</p>"
@@ -124,13 +127,15 @@ def _ladders(elections: Sequence[Election], left: frozenset[TopicPartition]) -> 
     for start in range(0, len(elections), _TOGETHER):
         yield '<section class="many">'
         for election in elections[start : start + _TOGETHER]:
-            yield from _election(election, election.topic_partition in left)
+            yield from _election(election, told.learnt, election.topic_partition in left)
         yield "</section>"
 
 
-def _election(election: Election, left: bool) -> Iterator[str]:
+def _election(election: Election, learnt: Learnt, left: bool) -> Iterator[str]:
     yield f"<article><h3>{html_text(str(election.topic_partition))}</h3>"
     yield f"<p><strong>{html_text(_became(election))}</strong>. {loss_sentences(election)}</p>"
+    for found in learnt.of(election.topic_partition):
+        yield f"<p>{html_text(found_text(found))}</p>"
     order = order_text(election, left)
     if order:
         yield f'<p class="{"alarm" if left else "dim"}">{html_text(order)}</p>'

@@ -10,8 +10,10 @@ from typing import Any
 from kafka_unclean_recovery.documents.journal import EVENTS
 from kafka_unclean_recovery.documents.journal_entries import (
     AftercareJson,
+    BeforeStartJson,
     BeginJson,
     CareRowJson,
+    CommitsJson,
     DecisionJson,
     ElectJson,
     ElectRowJson,
@@ -25,11 +27,15 @@ from kafka_unclean_recovery.documents.journal_entries import (
     ReduceRowJson,
     ReorderJson,
     ReorderRowJson,
+    ReplayedJson,
     ResetsJson,
     RestoredJson,
+    SalvagedJson,
+    SalvagedRowJson,
     SalvageJson,
     SeededJson,
     SeedJson,
+    StartRowJson,
     VerifiedJson,
     VerifiedRowJson,
 )
@@ -49,6 +55,7 @@ from kafka_unclean_recovery.model import (
     TopicPartition,
     Waiting,
 )
+from kafka_unclean_recovery.post_mortem.learnt import Found, Learnt, Produced
 from kafka_unclean_recovery.post_mortem.story import (
     AffectedGroup,
     After,
@@ -123,6 +130,7 @@ def _post_mortem(tale: _Tale, lines: list[_Line], journal: str) -> PostMortem:
         tuple(tale.seeds),
         bool(tale.seeds) and len(tale.seeds) >= tale.run,
         frozenset(tale.gone),
+        tale.learnt,
     )
 
 
@@ -146,6 +154,7 @@ class _Tale:
     last_run: dict[TopicPartition, int] = field(default_factory=dict)
     seeds: list[Seed] = field(default_factory=list)
     gone: set[int] = field(default_factory=set)
+    learnt: Learnt = field(default_factory=Learnt)
 
     def hear(self, line: _Line) -> None:
         row, hear = EVENTS.get(line.event), _HEARD.get(line.event)
@@ -277,6 +286,32 @@ class _Tale:
         if self.seeds:
             self.seeds[-1] = replace(self.seeds[-1], exit_code=read.exit_code, reason=read.reason)
 
+    def before_start(self, read: BeforeStartJson, _: _Line) -> None:
+        for row in read.partitions:
+            self.learnt.hear(Found(_topic_partition(row), read.broker, row.beyond))
+
+    def salvaged(self, read: SalvagedJson, line: _Line) -> None:
+        for row in read.partitions:
+            if row.beyond is not None and row.saved > row.beyond:
+                raise line.place.error(f"{_topic_partition(row)}: more is saved than there was")
+            found = Found(
+                _topic_partition(row),
+                row.broker,
+                row.beyond,
+                row.at_least,
+                row.saved,
+                read.directory,
+            )
+            self.learnt.hear(found)
+
+    def replayed(self, read: ReplayedJson, _: _Line) -> None:
+        targets = tuple(dict.fromkeys(row.target for row in read.partitions))
+        records = sum(row.produced for row in read.partitions)
+        self.learnt.produced.append(Produced(read.directory, records, targets))
+
+    def commits(self, read: CommitsJson, _: _Line) -> None:
+        self.learnt.commits += read.brought_back
+
     def end(self, _: EndJson, __: _Line) -> None:
         self.ended = True
 
@@ -302,6 +337,8 @@ _Row = (
     | OutcomeRowJson
     | VerifiedRowJson
     | CareRowJson
+    | StartRowJson
+    | SalvagedRowJson
 )
 
 

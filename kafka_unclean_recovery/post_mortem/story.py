@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from kafka_unclean_recovery.documents.reading.json_text import JsonObject
@@ -18,6 +18,7 @@ from kafka_unclean_recovery.model import (
     TopicPartition,
 )
 from kafka_unclean_recovery.planning.losses import UNKNOWN_LOSS, groups_under, loss_after
+from kafka_unclean_recovery.post_mortem.learnt import Learnt
 from kafka_unclean_recovery.report.loss_by_topic import RecordCount, TopicLoss
 
 NOT_READ_BACK = "not known: the run ended before it could read back what became of it"
@@ -142,6 +143,34 @@ def lossless(elections: Iterable[Election]) -> frozenset[TopicPartition]:
     return frozenset(each.topic_partition for each in begun) - losing
 
 
+def unread_replicas(told: PostMortem) -> list[tuple[TopicPartition, int]]:
+    """Return the replicas that were down, may hold more than the elected leader, and are not lost
+    for good, of which it is not known how much more that is: (partition, broker)."""
+    return [
+        (election.topic_partition, broker)
+        for election in told.elections
+        if election.plan is not None and election.loss is not None and election.loss.possible != 0
+        for broker in election.plan.state.offline_replicas
+        if broker not in told.gone and not told.learnt.knows(election.topic_partition, broker)
+    ]
+
+
+def carried_out(elections: Iterable[Election]) -> Mapping[TopicPartition, PartitionPlan]:
+    """Return the plan of each partition's last election, with the leader who counts for losses as
+    the designated one."""
+    return {
+        each.topic_partition: replace(
+            each.plan, designated_leader=_first_known(each.elected_leader, each.designated_leader)
+        )
+        for each in sorted(elections, key=lambda e: max(e.decided_at_ms or 0, e.begun_at_ms or 0))
+        if each.plan is not None
+    }
+
+
+def _first_known(elected: int | None, designated: int | None) -> int | None:
+    return designated if elected is None else elected
+
+
 def topic_ids(elections: Iterable[Election]) -> Mapping[TopicPartition, str]:
     """Return the id of the topic that each election was planned for, as far as the journal tells;
     of several elections of a partition the last counts."""
@@ -237,6 +266,7 @@ class PostMortem:
     nothing. groups_asked: whether groups were asked before electing. unknown: what could not be
     known of groups. seeds: of `quorum seed`, in the order of the lines. only_seeds: no run of the
     journal was another command. gone: brokers whose disks are lost for good, as a person said.
+    learnt: what other commands noted after the elections.
     """
 
     journal: str
@@ -255,6 +285,7 @@ class PostMortem:
     seeds: tuple[Seed, ...] = ()
     only_seeds: bool = False
     gone: frozenset[int] = frozenset()
+    learnt: Learnt = field(default_factory=Learnt)
 
     @property
     def groups(self) -> tuple[AffectedGroup, ...]:

@@ -9,7 +9,9 @@ from typing import Any
 
 from kafka_unclean_recovery.documents.journal_entries import (
     AftercareJson,
+    BeforeStartJson,
     BeginJson,
+    CommitsJson,
     ElectJson,
     EndJson,
     MarkedJson,
@@ -20,8 +22,10 @@ from kafka_unclean_recovery.documents.journal_entries import (
     OutcomeRowJson,
     ReduceJson,
     ReorderJson,
+    ReplayedJson,
     ResetsJson,
     RestoredJson,
+    SalvagedJson,
     SalvageJson,
     SeededJson,
     SeedJson,
@@ -219,6 +223,32 @@ def _seeded(line: SeededJson) -> Told:
     return f"it is not written: {line.reason or 'the journal does not tell why'}", True
 
 
+def _before_start(line: BeforeStartJson) -> Told:
+    beyond = sum(row.beyond or 0 for row in line.partitions)
+    unknown = sum(row.beyond is None for row in line.partitions)
+    text = f"before-start: the start of broker {line.broker} would delete"
+    text += f" {count_text(beyond, 'record')} of {count_text(len(line.partitions), 'partition')}"
+    more = f", and what it does to {unknown} is unknown" if unknown else ""
+    return text + more, bool(beyond or unknown)
+
+
+def _salvaged(line: SalvagedJson) -> Told:
+    saved = sum(row.saved for row in line.partitions)
+    gone = sum(row.beyond - row.saved for row in line.partitions if row.beyond is not None)
+    text = f"salvage saved {count_text(saved, 'record')} in {line.directory}"
+    return (f"{text}; {gone} could not be read" if gone else text), bool(gone)
+
+
+def _replayed(line: ReplayedJson) -> Told:
+    produced = sum(row.produced for row in line.partitions)
+    return f"salvage replay produced {count_text(produced, 'record')} of {line.directory}", False
+
+
+def _commits(line: CommitsJson) -> Told:
+    what = count_text(line.brought_back, "commit")
+    return f"salvage offsets brought back {what} of consumer groups", False
+
+
 def _end(line: EndJson) -> Told:
     return f"ended with exit code {line.exit_code}", line.exit_code != 0
 
@@ -281,5 +311,9 @@ TEXTS: dict[str, Callable[[Any], Told]] = {
     "aftercare": _aftercare,
     "seed": _seed,
     "seeded": _seeded,
+    "before_start": _before_start,
+    "salvaged": _salvaged,
+    "replayed": _replayed,
+    "commits": _commits,
     "end": _end,
 }

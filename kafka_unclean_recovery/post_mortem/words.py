@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kafka_unclean_recovery.model import NO_LEADER, OutcomeKind, PartitionPlan, TopicPartition
-from kafka_unclean_recovery.post_mortem.story import Election, PostMortem, Seed, utc
+from kafka_unclean_recovery.post_mortem.learnt import learnt_sentences
+from kafka_unclean_recovery.post_mortem.story import (
+    Election,
+    PostMortem,
+    Seed,
+    unread_replicas,
+    utc,
+)
 from kafka_unclean_recovery.wording import (
     count_text,
     ids_text,
@@ -143,6 +150,14 @@ def total_sentence(elections: Sequence[Election]) -> str:
     partitions = len({election.topic_partition for election in elections})
     done = f"{count_text(elected, 'leader')} elected, of {count_text(partitions, 'partition')}"
     return f"{done}: {total_text(losses)}." if losses else f"{done}."
+
+
+def since_then(told: PostMortem) -> Iterator[str]:
+    """Yield what was learnt of the losses after the elections, and what waits for that still."""
+    yield from learnt_sentences(told.learnt)
+    unread = count_text(len(unread_replicas(told)), "replica")
+    if told.learnt.found and unread_replicas(told):
+        yield f"Not known yet: what {unread} held that were down, and may hold more."
 
 
 def loss_pair(election: Election) -> tuple[str, str]:

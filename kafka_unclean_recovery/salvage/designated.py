@@ -45,12 +45,23 @@ Elections = Iterable[tuple[TopicPartition, int | None]]
 def designated_leaders(text: str, source: str, chosen: Elections = ()) -> DesignatedLeaders:
     """Return the designated leaders of the rich plan that `text` is; `chosen` has those that a
     person chose instead. Raises InputError."""
-    place = Place(source)
     plan = read_plan(text, source)
+    return leaders_of(plan.cluster_id, plan.partitions, source, chosen)
+
+
+def leaders_of(
+    cluster_id: str,
+    plans: Mapping[TopicPartition, PartitionPlan],
+    source: str,
+    chosen: Elections = (),
+) -> DesignatedLeaders:
+    """Return the designated leaders of these plans, as `designated_leaders` does. Raises
+    InputError, which names `source`."""
+    place = Place(source)
     by_hand = {partition: leader for partition, leader in chosen if leader is not None}
     partitions = {
         partition: _designated(each, by_hand.get(partition, each.designated_leader), place)
-        for partition, each in plan.partitions.items()
+        for partition, each in plans.items()
     }
     for partition in by_hand:
         if partition not in partitions:
@@ -58,7 +69,7 @@ def designated_leaders(text: str, source: str, chosen: Elections = ()) -> Design
                 f"has no {partition}, for which a leader was chosen by hand; take"
                 " it out of --manual-recovery-file"
             )
-    return DesignatedLeaders(plan.cluster_id, partitions)
+    return DesignatedLeaders(cluster_id, partitions)
 
 
 class DesignatedJson(Entry, frozen=True):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from kafka_unclean_recovery.documents.reading.codec import to_json, to_model
 from kafka_unclean_recovery.documents.salvage import (
@@ -17,7 +18,9 @@ from kafka_unclean_recovery.documents.salvage import (
     TransactionJson,
     TransactionsJson,
 )
-from kafka_unclean_recovery.model import EpochLineage, ReplicaLog
+from kafka_unclean_recovery.documents.writing import Json
+from kafka_unclean_recovery.files.journal import Journal
+from kafka_unclean_recovery.model import EpochLineage, EpochSpan, ReplicaLog
 from kafka_unclean_recovery.salvage.layout import ReplicaPlace
 from kafka_unclean_recovery.salvage.ranges import NO_EPOCH
 from kafka_unclean_recovery.salvage.raw_segments import RawSegment
@@ -68,6 +71,29 @@ def manifest_parts(
         yield separator + line
         separator = ",\n"
     yield "]}\n" if separator == "\n" else "\n]}\n"
+
+
+def note_salvage(journal: Journal, directory: Path, manifest: Manifest) -> None:
+    """Write into the journal what each replica held beyond the designated leader's log, and how
+    much of it was saved."""
+    rows = [_noted(row) for row in manifest.replicas if row.designated.log is not None]
+    journal.note("salvaged", directory=str(directory.absolute()), partitions=rows)
+
+
+def _noted(row: Salvaged) -> Json:
+    beyond = None if row.lost is None else sum(map(_length, row.lost.spans))
+    partition = row.replica.topic_partition._asdict()
+    return {
+        **partition,
+        "broker": row.replica.broker,
+        "beyond": row.saved if row.replica.compacted and not row.problems else beyond,
+        "at_least": row.may_hold_more,
+        "saved": row.saved,
+    }
+
+
+def _length(span: EpochSpan) -> int:
+    return span.end_offset - span.start_offset
 
 
 def replica_line(row: Salvaged) -> str:

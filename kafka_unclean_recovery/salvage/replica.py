@@ -53,8 +53,8 @@ class Salvaged:
     offsets [start, end) of `lost` that no batch holds; a compacted log has such gaps by its nature.
     open_before: the first offset of each transaction that is open where `lost` begins, by producer
     id; None where the log before `lost` is there to tell. scanned_at: when the only known scan of
-    the replica was made, an earlier one, ISO 8601; None when the replica was read. problems: what
-    could not be read, and why.
+    the replica was made, an earlier one, ISO 8601; None when the replica was read. saved: offsets
+    of `lost` that are in segments. problems: what could not be read, and why.
     """
 
     replica: Replica
@@ -71,7 +71,15 @@ class Salvaged:
     open: tuple[Transaction, ...] = ()
     scanned_at: str | None = None
     open_before: Mapping[int, int] | None = None
+    saved: int = 0
     problems: list[str] = field(default_factory=list)
+
+    @property
+    def may_hold_more(self) -> bool:
+        """Return True when `lost` may not be all that the designated leader's log lacks."""
+        unsure = self.lost is not None and self.lost.doubt is not None
+        suspect = self.log is not None and self.log.suspect is not None
+        return unsure or suspect or self.designated.doubt is not None
 
     def problem(self, sentence: str) -> None:
         """Keep the sentence. After the first hundred, only note that there were more."""
@@ -187,6 +195,7 @@ def _write(tail: Tail, found: Salvaged, output: Output, place: ReplicaPlace) -> 
         sink = _begin_records(found, output, place, files)
         for batch in tail.batches():
             raw.add(batch)
+            found.saved += sum(span.end_offset - span.start_offset for span in batch.spans)
             if sink is not None:
                 sink.add(_rows(batch, transactions, found))
             missing += _between(tail.spans, reached, batch.first_offset)

@@ -42,7 +42,7 @@ def _lines(stderr: str) -> list[dict[str, Any]]:
         (RECOVERY, "aftercare --bootstrap-server h", 2, f"{RECOVERY} aftercare", "bootstrap"),
         (RECOVERY, "scan-log-dirs nowhere", 2, f"{RECOVERY} scan-log-dirs", "no log directory"),
         (RECOVERY, "plan --log-dirs x", 2, f"{RECOVERY} plan", "See kafka-unclean-recovery plan"),
-        (RECOVERY, "salvage --log-dirs x", 2, f"{RECOVERY} salvage", "Missing option '--plan'"),
+        (RECOVERY, "salvage --log-dirs x", 2, f"{RECOVERY} salvage", "Missing option '--output'"),
         (
             RECOVERY,
             "salvage replay nowhere --bootstrap-server h:1",

@@ -165,6 +165,10 @@ def _leads_on(done: Screen, cluster: Cluster) -> None:
     told = run(program, *words)
     assert told.returncode == 0, told.stderr
     assert told.stdout.startswith("# ")
+    assert run(RECOVERY, "report", "--last").stdout == told.stdout
+    again = run(RECOVERY, "aftercare", *_at(cluster, "--last"))
+    assert f"the last run that elected: {words[-1]}" in again.stderr
+    assert "with replicas out of the ISR" in again.stdout
 
 
 def test_off_a_terminal_and_as_wide_each_replica_has_its_row(

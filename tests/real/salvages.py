@@ -92,11 +92,16 @@ def salvaged(home: Path, cluster: Path, dead: tuple[int, ...]) -> Finished:
 def salvaged_by(
     home: Path, cluster: Path, dead: tuple[int, ...], plan: Path, name: str = "saved"
 ) -> Finished:
-    disks = [word for b in dead for word in ("--log-dirs", str(node_directory(cluster, b)))]
-    output = ("--plan", str(plan), "--output", f"{home}/{name}", "--format", "json")
-    done = Cli(home).offline("salvage", *disks, *output)
+    """Salvage by a plan, or by the journal of a run."""
+    source = "--journal" if plan.suffix == ".jsonl" else "--plan"
+    output = (source, str(plan), "--output", f"{home}/{name}", "--format", "json")
+    done = Cli(home).offline("salvage", *disks_of(cluster, *dead), *output)
     assert done.code == 0, done
     return done
+
+
+def disks_of(cluster: Path, *brokers: int) -> list[str]:
+    return [word for b in brokers for word in ("--log-dirs", str(node_directory(cluster, b)))]
 
 
 def acknowledged(entry: Acknowledged) -> Content:

@@ -4,11 +4,13 @@ brings back what they lost."""
 
 from __future__ import annotations
 
+import json
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -37,6 +39,7 @@ from tests.real.salvages import (
     Salvage,
     acknowledged,
     consumed,
+    disks_of,
     salvaged,
     salvaged_by,
 )
@@ -61,6 +64,10 @@ class Recovered:
     salvage: Salvage
     elected: Counter[Content]
     live: Finished
+
+    @property
+    def journal(self) -> Path:
+        return self.home / "journal.jsonl"
 
     @property
     def truth(self) -> dict[Content, str | None]:
@@ -89,7 +96,8 @@ def recovered(
         for topic in COUNTS:
             cluster.wait_until_partitions(topic, lambda seen: seen.offline)
         elect = ("--all-offline-partitions", "--automated-recovery", "--yes", "--format", "json")
-        done = Cli(home).recover(cluster, *elect, "--plan-output-file", f"{home}/live.json")
+        files = ("--plan-output-file", f"{home}/live.json", "--journal", f"{home}/journal.jsonl")
+        done = Cli(home).recover(cluster, *elect, *files)
         assert done.code == 0, done
         elected = Counter(consumed(cluster, PARTITIONS))
         live = salvaged_by(home, outage.directory, DEAD, home / "live.json", "by-live")
@@ -115,9 +123,85 @@ def test_the_plan_of_the_live_cluster_tells_the_same_tails_as_the_one_of_the_dis
     ]
 
 
+def _report(recovered: Recovered) -> Any:
+    done = Cli(recovered.home).offline("report", str(recovered.journal), "--json")
+    assert done.code == 0, done
+    return done.json
+
+
+def _commands(told: Any) -> list[str]:
+    return [command for step in told["next_steps"] for command in step["commands"]]
+
+
 @pytest.fixture(scope="module")
-def returned(recovered: Recovered) -> Recovered:
+def told(recovered: Recovered) -> Recovered:
+    """Return the cluster whose journal knows what the disks of the dead hold, step by step as the
+    report asks for it."""
+    server = ("--bootstrap-server", recovered.cluster.bootstrap_servers)
+    cli, journal = Cli(recovered.home), ("--journal", str(recovered.journal))
+    assert "learnt" not in _report(recovered)
+    for broker in DEAD:
+        disk = disks_of(recovered.cluster.directory, broker)
+        done = cli.offline("before-start", *disk, *server, *journal)
+        assert done.code == 1, done
+    foretold = _report(recovered)["learnt"]["found"]
+    lost = _lost(recovered)
+    assert {(f["topic"], f["partition"], f["broker"]): f["beyond"] for f in foretold} == lost
+    assert all(found["saved"] is None for found in foretold)
+    (salvage,) = (command for command in _commands(_report(recovered)) if " salvage " in command)
+    assert f"--journal {recovered.journal} --output NEWDIR" in salvage
+    salvaged_by(recovered.home, recovered.cluster.directory, DEAD, recovered.journal, "by-journal")
+    return recovered
+
+
+def _lost(recovered: Recovered) -> dict[tuple[str, int, int], int]:
+    """Return how many offsets of each replica the elected leader lacks, of the topics that were
+    elected."""
+    return {
+        (row["topic"], row["partition"], row["broker"]): sum(
+            span["end_offset"] - span["start_offset"] for span in row["lost"]
+        )
+        for row in recovered.live.json["replicas"]
+    }
+
+
+def test_what_the_disks_held_is_in_the_report_once_they_were_read(told: Recovered) -> None:
+    by_journal = json.loads((told.home / "by-journal" / "manifest.json").read_text())
+    assert [row["lost"] for row in by_journal["replicas"]] == [
+        row["lost"] for row in told.live.json["replicas"]
+    ]
+    report = _report(told)
+    found = report["learnt"]["found"]
+    assert {(f["topic"], f["partition"], f["broker"]): f["saved"] for f in found} == _lost(told)
+    assert {f["directory"] for f in found} == {str(told.home / "by-journal")}
+    text = Cli(told.home).offline("report", str(told.journal)).stdout
+    lost = sum(_lost(told).values())
+    assert f"{lost} records beyond the elected logs, {lost} saved, 0 gone" in text
+    commands = _commands(report)
+    assert not any(" before-start " in command for command in commands)
+    assert sum("salvage replay" in command for command in commands) == 1
+
+
+def test_a_journal_of_another_cluster_is_refused(told: Recovered, tmp_path: Path) -> None:
+    other = tmp_path / "other.jsonl"
+    cluster_id = _report(told)["cluster_id"]
+    other.write_text(told.journal.read_text().replace(cluster_id, "another"))
+    before = other.read_bytes()
+    server = ("--bootstrap-server", told.cluster.bootstrap_servers, "--journal", str(other))
+    disks = disks_of(told.cluster.directory, DEAD[0])
+    for words in (
+        ("before-start", *disks, *server),
+        ("salvage", "replay", str(told.salvage.directory), *server),
+    ):
+        done = Cli(told.home).offline(*words)
+        assert (done.code, "it is of cluster another" in done.stderr) == (2, True), done
+    assert other.read_bytes() == before
+
+
+@pytest.fixture(scope="module")
+def returned(told: Recovered) -> Recovered:
     """Return the cluster with the dead back, and in sync."""
+    recovered = told
     recovered.cluster.start(DEAD)
     for topic in COUNTS:
         recovered.cluster.wait_until_partitions(
@@ -180,8 +264,12 @@ def test_a_replay_restores_the_set_of_records_in_side_topics(returned: Recovered
     assert "left out: __transaction_state, Kafka's own" in dry.stderr
     assert _side(returned) == Counter()
 
-    done = returned.replay("--execute")
+    done = returned.replay("--execute", "--journal", str(returned.journal))
     assert f"{SETTLED} records produced" in done.stdout, done
+    (produced,) = _report(returned)["learnt"]["produced"]
+    assert produced["directory"] == str(returned.salvage.directory)
+    assert produced["records"] == SETTLED
+    assert set(produced["targets"]) == {f"{topic}.salvaged" for topic in COUNTS}
     restored = _side(returned)
     assert restored == returned.lost(None, "committed")
     assert restored + returned.elected == Counter(list(returned.truth)) - returned.lost(

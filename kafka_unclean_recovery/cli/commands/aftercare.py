@@ -39,6 +39,7 @@ from kafka_unclean_recovery.cli.flags import (
     CommandConfig,
     Format,
     Gone,
+    Last,
     LogDirs,
     MetricsFile,
     OutputFormat,
@@ -46,6 +47,7 @@ from kafka_unclean_recovery.cli.flags import (
     ReplicaInfoFiles,
     Topics,
 )
+from kafka_unclean_recovery.cli.incident import last_journal, note
 from kafka_unclean_recovery.cli.selection import broker_ids, selection
 from kafka_unclean_recovery.cli.session import (
     Session,
@@ -98,6 +100,7 @@ class Options:
             " is found and done. By default all partitions.",
         ),
     ] = None
+    last: Last = False
     topics: Topics = None
     path_to_json_file: PartitionsFile = None
     log_dirs: LogDirs = None
@@ -160,6 +163,10 @@ class Chosen:
 
 def care(console: Console, options: Options) -> int:
     """Run the command and return its exit code. Raises Exit."""
+    if options.last and options.journal is not None:
+        raise usage("--journal and --last both name a journal: give one of them")
+    if options.last:
+        options = replace(options, journal=last_journal(console))
     chosen = _chosen(console, options)
     return run(
         console,
@@ -256,8 +263,7 @@ async def _care(session: Session, options: Options, chosen: Chosen) -> int:
         watched = _Watched(session.console, found)
         over = await _watch(session, options, chosen, watched)
         found = watched.last
-    if options.journal is not None:
-        _note(session.console, options.journal, found)
+    note(session.console, options.journal, lambda journal: note_aftercare(journal, found))
     text = render_json(found) if options.format.is_json else render_aftercare(found)
     print_text(session.console, text, options.format)
     for sentence in _advice(options, found):
@@ -399,19 +405,6 @@ def _reset_line(found: GroupBeyond) -> dict[str, object]:
         "read_to": commit.offset,
         "set_to": found.reset_to,
     }
-
-
-def _note(console: Console, path: Path, found: Aftercare) -> None:
-    """Note the result in the journal, for the post-mortem. A journal that can't be written is only
-    reported."""
-    try:
-        with Journal.open(path) as journal:
-            note_aftercare(journal, found)
-        failure = journal.failure
-    except JournalError as error:
-        failure = str(error)
-    if failure is not None:
-        console.say(f"the journal lacks this result, and so will a report of it: {failure}")
 
 
 async def _leaders(session: Session, found: Aftercare) -> Mapping[TopicPartition, Broker]:

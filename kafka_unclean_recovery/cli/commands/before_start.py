@@ -16,7 +16,7 @@ from kafka_unclean_recovery.before_start.disk import read_own_disk
 from kafka_unclean_recovery.before_start.looking import Looking, look
 from kafka_unclean_recovery.before_start.offline import from_disks
 from kafka_unclean_recovery.before_start.replica import OwnDisk
-from kafka_unclean_recovery.before_start.report import render_json
+from kafka_unclean_recovery.before_start.report import journal_rows, render_json
 from kafka_unclean_recovery.before_start.result import BeforeStart, before_start_metrics
 from kafka_unclean_recovery.before_start.start_table import render_before_start
 from kafka_unclean_recovery.cli import metrics_file
@@ -26,12 +26,14 @@ from kafka_unclean_recovery.cli.flags import (
     CommandConfig,
     Format,
     Gone,
+    IncidentJournal,
     MetricsFile,
     OutputFormat,
     PartitionsFile,
     ReplicaInfoFiles,
     Topics,
 )
+from kafka_unclean_recovery.cli.incident import check_cluster, note, read_incident
 from kafka_unclean_recovery.cli.plan_outputs import PlanOutputs
 from kafka_unclean_recovery.cli.selection import Selection, broker_ids, refuse_live, selection
 from kafka_unclean_recovery.cli.session import Session, check_connection, run
@@ -41,6 +43,7 @@ from kafka_unclean_recovery.cli.terminal.scan_watch import ScanWatch
 from kafka_unclean_recovery.errors import CANNOT_TELL, NOT_ALL, OK, Exit, usage
 from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
 from kafka_unclean_recovery.model import Cluster, ReplicaInfo
+from kafka_unclean_recovery.post_mortem.story import PostMortem
 from kafka_unclean_recovery.shown import shell_join
 from kafka_unclean_recovery.survey import budgets
 from kafka_unclean_recovery.transport.choosing import ChosenSource
@@ -77,6 +80,7 @@ class Options:
     command_config: CommandConfig = None
     replica_info_file: ReplicaInfoFiles = None
     gone: Gone = None
+    journal: IncidentJournal = None
     plan_output_file: Annotated[
         Path | None,
         typer.Option(
@@ -110,15 +114,18 @@ def foretell(console: Console, options: Options) -> int:
     outputs = _checked(options)
     chosen = selection(options.topics, options.path_to_json_file)
     gone = broker_ids(options.gone, "--gone")
+    told = None if options.journal is None else read_incident(options.journal)
     others = _others(console, options, chosen)
     disk = _disk(console, options.log_dirs, chosen)
+    if told is not None:
+        check_cluster(told, disk.cluster_id, "the disk is")
     if disk.broker in gone:
         raise usage(f"--gone: broker {disk.broker} is the one whose disk is given; leave it out")
     server = options.bootstrap_server
     if server is None:
         assert others is not None
         found = from_disks(disk, others, gone)
-        return _tell(console, options, outputs, found)
+        return _tell(console, options, outputs, found, told)
 
     async def ask(session: Session) -> int:
         refuse_live("--gone", gone, (await session.cluster()).brokers)
@@ -127,7 +134,7 @@ def foretell(console: Console, options: Options) -> int:
         nodes, reader = session.nodes, session.reader
         means = Looking(nodes, reader, source, seconds, others, chosen.includes, gone)
         found = await metrics_file.timed("look", session.stop.unless(look(means, disk)))
-        return _tell(console, options, outputs, found)
+        return _tell(console, options, outputs, found, told)
 
     return run(console, server, options.command_config, ask)
 
@@ -169,7 +176,24 @@ def _disk(console: Console, directories: Sequence[Path], chosen: Selection) -> O
     return disk
 
 
-def _tell(console: Console, options: Options, outputs: PlanOutputs, found: BeforeStart) -> int:
+def _note(console: Console, path: Path | None, told: PostMortem | None, found: BeforeStart) -> None:
+    if told is not None:
+        elected = {election.topic_partition for election in told.elections}
+        rows = journal_rows(found, elected)
+        note(
+            console,
+            path,
+            lambda journal: journal.note("before_start", broker=found.broker, partitions=rows),
+        )
+
+
+def _tell(
+    console: Console,
+    options: Options,
+    outputs: PlanOutputs,
+    found: BeforeStart,
+    told: PostMortem | None,
+) -> int:
     metrics_file.found(before_start_metrics(found))
     salvage = None
     planned = list(plans(found))
@@ -179,6 +203,7 @@ def _tell(console: Console, options: Options, outputs: PlanOutputs, found: Befor
             salvage = _salvage(options.log_dirs, outputs.plan)
         if options.commands_file is not None:
             write_new(options.commands_file, script(found), _COMMANDS)
+        _note(console, options.journal, told, found)
     finally:
         console.artefact(
             render_json(found) if options.format.is_json else render_before_start(found)

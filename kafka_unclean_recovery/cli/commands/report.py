@@ -10,10 +10,15 @@ from typing import Annotated
 import typer
 
 from kafka_unclean_recovery.cli.command import Command
-from kafka_unclean_recovery.cli.flags import Gone, ReportFormat
+from kafka_unclean_recovery.cli.flags import Gone, Last, ReportFormat
+from kafka_unclean_recovery.cli.incident import last_journal
 from kafka_unclean_recovery.cli.selection import broker_ids
 from kafka_unclean_recovery.cli.terminal.console import Console, check_output, read_input, write_new
-from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
+from kafka_unclean_recovery.cli.terminal.log_format import (
+    LogFormat,
+    LogFormatFlag,
+    context_of_command,
+)
 from kafka_unclean_recovery.errors import OK, usage
 from kafka_unclean_recovery.post_mortem.document import render_json
 from kafka_unclean_recovery.post_mortem.markdown import render_markdown
@@ -32,8 +37,9 @@ class Options:
     """
 
     journal: Annotated[
-        Path, typer.Argument(metavar="JOURNAL", help="The journal of a run that elected.")
-    ]
+        Path | None, typer.Argument(metavar="JOURNAL", help="The journal of a run that elected.")
+    ] = None
+    last: Last = False
     markdown: Annotated[bool, typer.Option("--markdown", help="Same as --format markdown.")] = False
     html: Annotated[bool, typer.Option("--html", help="Same as --format html.")] = False
     json: Annotated[bool, typer.Option("--json", help="Same as --format json.")] = False
@@ -66,7 +72,8 @@ def write_report(console: Console, options: Options) -> int:
     render = _renderer(options)
     check_output(options.output, "--output")
     gone = broker_ids(options.gone, "--gone")
-    told = read_post_mortem(read_input(options.journal, "JOURNAL", torn=True), str(options.journal))
+    journal = _journal(console, options)
+    told = read_post_mortem(read_input(journal, "JOURNAL", torn=True), str(journal))
     told = replace(told, gone=told.gone | _known(gone, told))
     text = render(told)
     if options.output is None:
@@ -77,6 +84,17 @@ def write_report(console: Console, options: Options) -> int:
         if alarm:
             console.say(sentence)
     return OK
+
+
+def _journal(console: Console, options: Options) -> Path:
+    """Return the journal to read. Raises Exit(2)."""
+    if options.last and options.journal is not None:
+        raise usage("JOURNAL and --last both name a journal: give one of them")
+    if options.last:
+        return last_journal(console)
+    if options.journal is None:
+        context_of_command().fail("Missing argument 'JOURNAL', or --last.")
+    return options.journal
 
 
 def _known(gone: frozenset[int], told: PostMortem) -> frozenset[int]:

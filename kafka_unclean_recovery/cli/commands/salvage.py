@@ -38,7 +38,15 @@ class Options:
 
     log_dirs: LogDirs = None
     replica_info_file: ReplicaInfoFiles = None
-    plan: Annotated[Path, PLAN] = BY_HAND
+    plan: Annotated[Path | None, PLAN] = None
+    journal: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="In place of --plan: the journal of the run that elected. What was saved is noted"
+            " in it too, for the command report.",
+        ),
+    ] = None
     output: Annotated[
         Path,
         typer.Option(
@@ -53,4 +61,4 @@ class Options:
     log_format: LogFormatFlag = LogFormat.TEXT
 
 
-COMMAND = Command(Options, "salvage_work:save", required=("plan", "output"))
+COMMAND = Command(Options, "salvage_work:save", required=("output",))

@@ -15,7 +15,14 @@ import typer
 
 from kafka_unclean_recovery.cli.command import Command
 from kafka_unclean_recovery.cli.commands.salvage_replay import connected_client
-from kafka_unclean_recovery.cli.flags import BootstrapServer, CommandConfig, Format, OutputFormat
+from kafka_unclean_recovery.cli.flags import (
+    BootstrapServer,
+    CommandConfig,
+    Format,
+    IncidentJournal,
+    OutputFormat,
+)
+from kafka_unclean_recovery.cli.incident import check_cluster, note, read_incident
 from kafka_unclean_recovery.cli.terminal.console import Console, ask, is_terminal
 from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
 from kafka_unclean_recovery.cli.terminal.output import count_and_first, print_text
@@ -24,6 +31,7 @@ from kafka_unclean_recovery.cluster.requests.describe import RequestFailed
 from kafka_unclean_recovery.cluster.wire.bootstrap import parse_bootstrap
 from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed, NoBrokerReachable
 from kafka_unclean_recovery.errors import NOT_ALL, OK, UNREACHABLE, Exit, usage
+from kafka_unclean_recovery.files.journal import Journal
 from kafka_unclean_recovery.kafka_names import CONSUMER_OFFSETS
 from kafka_unclean_recovery.model import TopicPartition
 from kafka_unclean_recovery.salvage.offsets.commits import SavedCommit, newest_commits
@@ -79,6 +87,7 @@ class Options:
             " clients: if an election replaced records, the group passes over the new ones.",
         ),
     ] = False
+    journal: IncidentJournal = None
     plan: Annotated[
         bool,
         typer.Option("--plan", help="Change nothing, and show the commits; this is the default."),
@@ -113,6 +122,8 @@ def _run(console: Console, options: Options) -> int:
     if options.plan and options.execute:
         raise usage("--plan changes nothing and --execute does: give one of them")
     saved = read_saved(options.saved, _of_groups)
+    if options.journal is not None:
+        check_cluster(read_incident(options.journal), saved.cluster_id, f"{options.saved} is")
     commits = [c for c in _commits(saved) if options.group is None or c.group in options.group]
     asked = Allowed(options.backwards, options.without_epoch)
     with _stoppable(console) as going_on:
@@ -125,6 +136,7 @@ def _run(console: Console, options: Options) -> int:
         with _stoppable(console) as going_on:
             look_again = partial(_look_again, client, options, asked, going_on)
             done = bring_back(client, wanted, look_again, going_on)
+        note(console, options.journal, partial(_note, options.saved, done.done))
     changed = [] if done is None else done.changed
     found = _with_changes(found, changed)
     render = render_offsets_json if options.format.is_json else render_offsets
@@ -136,6 +148,10 @@ def _run(console: Console, options: Options) -> int:
         console.say("nothing was changed" + ("" if options.execute else "; --execute does it"))
     declined = options.execute and bool(wanted) and done is None
     return NOT_ALL if complaints or declined else OK
+
+
+def _note(saved: Path, brought_back: int, journal: Journal) -> None:
+    journal.note("commits", directory=str(saved.absolute()), brought_back=brought_back)
 
 
 def _look_again(

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -17,10 +18,12 @@ from kafka_unclean_recovery.cli.flags import (
     BootstrapServer,
     CommandConfig,
     Format,
+    IncidentJournal,
     OutputFormat,
     PartitionsFile,
     Topics,
 )
+from kafka_unclean_recovery.cli.incident import check_cluster, note, read_incident
 from kafka_unclean_recovery.cli.selection import Selection, selection
 from kafka_unclean_recovery.cli.terminal.console import Console, check_outside_log_directories
 from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
@@ -31,6 +34,7 @@ from kafka_unclean_recovery.cluster.wire.bootstrap import Address, connect_any, 
 from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed, NoBrokerReachable
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.errors import NOT_ALL, OK, UNREACHABLE, Exit, usage
+from kafka_unclean_recovery.files.journal import Journal
 from kafka_unclean_recovery.kafka_names import INTERNAL_TOPICS
 from kafka_unclean_recovery.salvage.replay.checkpoint import open_checkpoint, read_checkpoint
 from kafka_unclean_recovery.salvage.replay.client_settings import load_settings
@@ -77,6 +81,7 @@ class Options:
             help="File that notes what has been produced; by default SAVED.replay-checkpoint.",
         ),
     ] = None
+    journal: IncidentJournal = None
     execute: Annotated[
         bool,
         typer.Option(
@@ -112,6 +117,8 @@ def _run(console: Console, options: Options) -> int:
     if chosen.everything:
         saved = _without_kafkas_own(console, saved)
     known = _checkpoint(options, saved)
+    if options.journal is not None:
+        check_cluster(read_incident(options.journal), saved.cluster_id, f"{options.saved} is")
     with _stoppable(console) as going_on:
         client = connected_client(console, options.bootstrap_server, options.command_config)
         works = _works(client, options, saved)
@@ -121,7 +128,10 @@ def _run(console: Console, options: Options) -> int:
         refused = refusals(works)
         produces = options.execute and not refused
         if produces:
-            _produce(console, options, client, works, saved.digest, going_on)
+            try:
+                _produce(console, options, client, works, saved.digest, going_on)
+            finally:
+                note(console, options.journal, partial(_note, options.saved, works))
     render = render_json if options.format.is_json else render_replay
     print_text(console, render(works, produces), options.format)
     complaints = [*refused, *_complaints(saved, works, chosen)]
@@ -130,6 +140,19 @@ def _run(console: Console, options: Options) -> int:
     if not produces:
         console.say("nothing was produced" + ("" if options.execute else "; --execute produces"))
     return NOT_ALL if complaints else OK
+
+
+def _note(saved: Path, works: Sequence[Work], journal: Journal) -> None:
+    rows = [
+        {
+            **work.saved.topic_partition._asdict(),
+            "target": work.target_topic,
+            "produced": work.produced + work.there,
+        }
+        for work in works
+        if work.produced + work.there
+    ]
+    journal.note("replayed", directory=str(saved.absolute()), partitions=rows)
 
 
 def _without_kafkas_own(console: Console, saved: Salvage) -> Salvage:

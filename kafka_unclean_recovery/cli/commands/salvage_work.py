@@ -8,6 +8,7 @@ from pathlib import Path
 
 from kafka_unclean_recovery.cli.commands.salvage import Options
 from kafka_unclean_recovery.cli.disk_sources import read_info
+from kafka_unclean_recovery.cli.incident import note, read_incident
 from kafka_unclean_recovery.cli.selection import Selection, selection
 from kafka_unclean_recovery.cli.terminal.console import Console, check_new_directory, read_input
 from kafka_unclean_recovery.cli.terminal.log_format import context_of_command
@@ -18,9 +19,15 @@ from kafka_unclean_recovery.errors import NOT_ALL, OK, Exit, usage
 from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
 from kafka_unclean_recovery.log_dir.watching import Stopped
 from kafka_unclean_recovery.planning.merged_scans import merge_infos
-from kafka_unclean_recovery.salvage.designated import DesignatedLeaders, designated_leaders
+from kafka_unclean_recovery.post_mortem.story import carried_out
+from kafka_unclean_recovery.salvage.designated import (
+    DesignatedLeaders,
+    Elections,
+    designated_leaders,
+    leaders_of,
+)
 from kafka_unclean_recovery.salvage.earlier import Earlier, earlier_scans
-from kafka_unclean_recovery.salvage.manifest import Manifest, manifest_json
+from kafka_unclean_recovery.salvage.manifest import Manifest, manifest_json, note_salvage
 from kafka_unclean_recovery.salvage.output_directory import new_directory, write_manifest
 from kafka_unclean_recovery.salvage.replica import OpenRecords, Output, Salvaged
 from kafka_unclean_recovery.salvage.salvage_disks import (
@@ -32,6 +39,7 @@ from kafka_unclean_recovery.salvage.salvage_disks import (
 )
 from kafka_unclean_recovery.salvage.salvage_table import render_salvage
 
+_BY_HAND = "--manual-recovery-file"
 _RAW_ONLY = ", or give --raw-only for the segment files alone"
 _NO_REPLICA = "no replica here but the designated leader's"
 
@@ -42,10 +50,11 @@ def save(console: Console, options: Options) -> int:
         context_of_command().fail("Missing option '--log-dirs' or '--replica-info-file'.")
     check_new_directory(options.output, "--output")
     records = None if options.raw_only else parquet_records(_RAW_ONLY)
-    leaders = read_leaders(options.plan, options.manual_recovery_file)
+    leaders = _leaders(options)
     chosen = selection(options.topics, options.path_to_json_file)
     manifest = _salvage(console, options, leaders, chosen, records)
     text = manifest_json(manifest) if options.format.is_json else render_salvage(manifest)
+    note(console, options.journal, lambda journal: note_salvage(journal, options.output, manifest))
     print_text(console, text, options.format)
     complaints = [*_complaints(manifest), *_not_found(manifest.replicas, leaders, chosen)]
     for complaint in complaints:
@@ -66,12 +75,30 @@ def parquet_records(instead: str = "") -> OpenRecords:
     return RecordsFile
 
 
+def _leaders(options: Options) -> DesignatedLeaders:
+    """Return the leaders of --plan or --journal. Raises Exit(2), InputError."""
+    if options.plan is not None and options.journal is not None:
+        raise usage("--plan and --journal both name the designated leaders: give one of them")
+    if options.plan is not None:
+        return read_leaders(options.plan, options.manual_recovery_file)
+    if options.journal is None:
+        context_of_command().fail("Missing option '--plan' or '--journal'.")
+    told = read_incident(options.journal)
+    plans = carried_out(told.elections)
+    if told.cluster_id is None or not plans:
+        raise usage(f"{told.journal}: it tells of no plan; give --plan, or another journal")
+    by_hand = _by_hand(options.manual_recovery_file)
+    return leaders_of(told.cluster_id, plans, told.journal, by_hand)
+
+
 def read_leaders(plan: Path, manual_recovery_file: Path | None) -> DesignatedLeaders:
     """Read the designated leaders from both files. Raises Exit(2)."""
-    path = manual_recovery_file
-    text = None if path is None else read_input(path, "--manual-recovery-file")
-    chosen = () if text is None else parse_elections(text, str(path))
+    chosen = _by_hand(manual_recovery_file)
     return designated_leaders(read_input(plan, "--plan"), str(plan), chosen)
+
+
+def _by_hand(path: Path | None) -> Elections:
+    return () if path is None else parse_elections(read_input(path, _BY_HAND), str(path))
 
 
 def _salvage(

@@ -1,0 +1,110 @@
+"""What other commands learnt after the elections: how much the disks of dead brokers held beyond
+the elected logs, how much of that was saved, and what was done with it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
+
+from kafka_unclean_recovery.model import TopicPartition
+from kafka_unclean_recovery.wording import brokers_text, count_text
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What the log of one replica held beyond the elected leader's.
+
+    beyond: records, counted by offsets; None is unknown. at_least: there may be more. saved: how
+    many of them salvage wrote to `directory`; both None where only before-start has looked.
+    """
+
+    topic_partition: TopicPartition
+    broker: int
+    beyond: int | None
+    at_least: bool = False
+    saved: int | None = None
+    directory: str | None = None
+
+    @property
+    def gone(self) -> int | None:
+        """Return how many records could not be saved; None where that is not known."""
+        if self.saved is None or self.beyond is None:
+            return None
+        return self.beyond - self.saved
+
+
+@dataclass(frozen=True, slots=True)
+class Produced:
+    """The records of one directory of salvage that salvage replay has produced."""
+
+    directory: str
+    records: int
+    targets: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class Learnt:
+    """All of that. commits: how many of consumer groups were brought back."""
+
+    found: dict[tuple[TopicPartition, int], Found] = field(default_factory=dict)
+    produced: list[Produced] = field(default_factory=list)
+    commits: int = 0
+
+    @property
+    def anything(self) -> bool:
+        return bool(self.found or self.produced or self.commits)
+
+    def hear(self, found: Found) -> None:
+        """Take in what a command found. What was saved stays known where before-start looks at a
+        disk that was salvaged."""
+        replica = found.topic_partition, found.broker
+        before = self.found.get(replica)
+        if found.saved is None and before is not None and before.saved is not None:
+            return
+        self.found[replica] = found
+
+    def of(self, topic_partition: TopicPartition) -> list[Found]:
+        """Return what was found of one partition, by broker."""
+        rows = [f for (tp, _), f in self.found.items() if tp == topic_partition]
+        return sorted(rows, key=lambda row: row.broker)
+
+    def knows(self, topic_partition: TopicPartition, broker: int) -> bool:
+        """Tell whether it is known what this replica held beyond the elected leader's log."""
+        found = self.found.get((topic_partition, broker))
+        return found is not None and found.beyond is not None and not found.at_least
+
+
+def learnt_sentences(learnt: Learnt) -> Iterator[str]:
+    """Yield sentences on all partitions together, none where nothing was learnt."""
+    rows = learnt.found.values()
+    if rows:
+        who = brokers_text(sorted({row.broker for row in rows}))
+        yield f"Found since, on the disks of {who}: {_counts(rows)}."
+    for produced in learnt.produced:
+        where = ", ".join(produced.targets)
+        what = count_text(produced.records, "record")
+        yield f"Produced again from {produced.directory}: {what}, to {where}."
+    if learnt.commits:
+        yield f"Brought back: {count_text(learnt.commits, 'commit')} of consumer groups."
+
+
+def found_text(found: Found) -> str:
+    """Return the sentence on one replica."""
+    into = f" (in {found.directory})" if found.saved else ""
+    return f"Found since on the disk of broker {found.broker}: {_counts([found])}{into}"
+
+
+def _counts(rows: Collection[Found]) -> str:
+    known = [row for row in rows if row.beyond is not None]
+    beyond = sum(row.beyond or 0 for row in known)
+    least = "at least " if any(row.at_least for row in known) else ""
+    told = [f"{least}{count_text(beyond, 'record')} beyond the elected logs"] if known else []
+    saved = [row for row in known if row.saved is not None]
+    if any(row.beyond for row in saved):
+        told.append(f"{sum(row.saved or 0 for row in saved)} saved")
+        told.append(f"{sum(row.gone or 0 for row in saved)} gone")
+    if left := sum(row.beyond or 0 for row in known if row.saved is None):
+        told.append(f"{left} not saved")
+    if unknown := sum(row.beyond is None for row in rows):
+        told.append(f"unknown of {count_text(unknown, 'replica')}")
+    return ", ".join(told)
