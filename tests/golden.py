@@ -94,6 +94,7 @@ from kafka_unclean_recovery.salvage.offsets.resets import Decision, Reset
 from kafka_unclean_recovery.salvage.ranges import NO_EPOCH, Lost
 from kafka_unclean_recovery.salvage.raw_segments import RawSegment
 from kafka_unclean_recovery.salvage.replay.replay_partition import Work
+from kafka_unclean_recovery.salvage.replay.replay_table import refusals
 from kafka_unclean_recovery.salvage.replay.replay_table import render_json as replay_json
 from kafka_unclean_recovery.salvage.replay.saved import SavedPartition
 from kafka_unclean_recovery.salvage.replay.target import TargetCounts
@@ -352,7 +353,9 @@ WRITTEN: dict[str, Callable[[], str]] = {
     "elections": lambda: elections_json("unclean", ANSWERS),
     "resume": lambda: resumed_json("cluster-1", Path("dir/journal"), PUT_BACK),
     "salvage-offsets": lambda: render_offsets_json(LOST_COMMITS, 1),
-    "salvage-replay": lambda: replay_json(REPLAYED, executed=True),
+    "salvage-replay": lambda: replay_json(
+        REPLAYED, True, refusals(REPLAYED, ["--bootstrap-server", "localhost:9092"])
+    ),
     "spark-scan": lambda: head_json(HEAD),
     "spark-salvage": _spark_salvage,
     "emulator": lambda: emulator_json("localhost:9092,localhost:9093", Path("dir/socket")),

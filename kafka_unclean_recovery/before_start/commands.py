@@ -49,7 +49,10 @@ def _aside(replica: str, *, moved: bool) -> str:
     return f"{made} && {saved}"
 
 
+SCRIPT_BEGINS = "#!/bin/sh\n# Before broker "
+
+
 def script(found: BeforeStart) -> str:
     """Return the commands as a script that ends at the first that fails."""
-    head = f"#!/bin/sh\n# Before broker {found.broker} starts.\nset -e\n"
+    head = f"{SCRIPT_BEGINS}{found.broker} starts.\nset -e\n"
     return head + "".join(f"{line}\n" for line in commands(found))

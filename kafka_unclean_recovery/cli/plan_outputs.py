@@ -3,12 +3,14 @@ on."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import count
 from pathlib import Path
 
-from kafka_unclean_recovery.cli.terminal.console import Console, check_output, write_new
+from kafka_unclean_recovery.cli.terminal.console import Console, check_output, read_input, write_new
 from kafka_unclean_recovery.errors import usage
 from kafka_unclean_recovery.model import Cluster, PartitionPlan
 from kafka_unclean_recovery.shown import shell_join
@@ -52,3 +54,37 @@ def next_command(manual: Path) -> str:
     designated = ["--election-type", "designated", "--path-to-json-file"]
     command = ["kafka-elect-leaders", "--bootstrap-server", "HOST:PORT", *designated]
     return shell_join([*command, str(manual)])
+
+
+def check_again(path: Path | None, flag: str, begins: str) -> None:
+    """Check as check_output does, but let a file be there that begins as what is written. Raises
+    Exit(2)."""
+    if path is None or not path.is_file() or path.is_symlink():
+        check_output(path, flag)
+    elif not read_input(path, flag).startswith(begins):
+        raise usage(
+            f"{flag} {path}: the file exists, was not written by this command, and is never"
+            " overwritten; name a new one"
+        )
+    elif not os.access(path.parent, os.W_OK):
+        raise usage(f"{flag} {path}: {path.parent} can't be written to; name another")
+
+
+def put_aside(console: Console, path: Path, flag: str) -> None:
+    """Keep what a command wrote before that is run again and again, as the situation changes: give
+    the file that is there, if any, the first free name that is its own and a number.
+    Raises Exit(2)."""
+    if not path.exists():
+        return
+    for number in count(1):
+        aside = path.with_name(f"{path.name}.{number}")
+        try:
+            # Unlike a rename, a link never replaces what is there.
+            aside.hardlink_to(path)
+            path.unlink()
+        except FileExistsError:
+            continue
+        except OSError as error:
+            raise usage(f"{flag} {path}: {error.strerror}") from None
+        console.say(f"{flag} {path}: the earlier one is {aside} now")
+        return

@@ -63,6 +63,8 @@ from kafka_unclean_recovery.planning.losses import loss_under
 
 FORMAT_VERSION = 1
 _MEMBERS = ("replicas", "isr", "elr", "last_known_elr")
+PLAN_BEGINS = f'{{"format_version": {FORMAT_VERSION},\n"kind": "plan",\n'
+"""So each plan begins that is written here."""
 _JOURNAL_BEGINS = '{"v":'
 _TOPIC = re.compile(r"[a-zA-Z0-9._-]{1,249}")
 

@@ -259,6 +259,30 @@ def test_the_plan_that_is_written_lets_salvage_save_what_would_go(
     )
 
 
+def test_it_can_be_run_again_as_it_is_and_what_it_wrote_before_is_kept(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    plan, script = tmp_path / "plan.json", tmp_path / "aside.sh"
+    files = ("--plan-output-file", str(plan), "--commands-file", str(script))
+    _foretold(cluster, tmp_path, *_live(cluster), *files)
+    before = plan.read_bytes(), script.read_bytes()
+    cluster.produce("orders", 0, 1)
+    # Of another file of that name nothing is moved.
+    (tmp_path / "plan.json.1").write_text("mine")
+    _, done = _foretold(cluster, tmp_path, *_live(cluster), *files)
+    assert f"{plan}: the earlier one is {plan}.2 now" in done.stderr
+    assert (Path(f"{plan}.2").read_bytes(), Path(f"{script}.1").read_bytes()) == before
+    assert Path(f"{plan}.1").read_text() == "mine"
+    assert plan.read_bytes() != before[0]
+    plan.write_text(json.dumps({"kind": "plan", "format_version": 1}))
+    _, done = _foretold(cluster, tmp_path, *_live(cluster), *files)
+    assert done.code == 2
+    assert "was not written by this command, and is never overwritten" in done.stderr
+    plan.unlink()
+    plan.symlink_to(tmp_path / "plan.json.1")
+    assert _foretold(cluster, tmp_path, *_live(cluster), *files)[1].code == 2
+
+
 def test_a_directory_that_is_moved_aside_as_told_keeps_its_records(
     cluster: Cluster, tmp_path: Path
 ) -> None:

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from kafka_unclean_recovery.before_start.advice import advice, plans
-from kafka_unclean_recovery.before_start.commands import script
+from kafka_unclean_recovery.before_start.commands import SCRIPT_BEGINS, script
 from kafka_unclean_recovery.before_start.disk import read_own_disk
 from kafka_unclean_recovery.before_start.looking import Looking, look
 from kafka_unclean_recovery.before_start.offline import from_disks
@@ -34,12 +34,13 @@ from kafka_unclean_recovery.cli.flags import (
     Topics,
 )
 from kafka_unclean_recovery.cli.incident import check_cluster, note, read_incident
-from kafka_unclean_recovery.cli.plan_outputs import PlanOutputs
+from kafka_unclean_recovery.cli.plan_outputs import PLAN, PlanOutputs, check_again, put_aside
 from kafka_unclean_recovery.cli.selection import Selection, broker_ids, refuse_live, selection
 from kafka_unclean_recovery.cli.session import Session, check_connection, run
-from kafka_unclean_recovery.cli.terminal.console import Console, check_output, write_new
+from kafka_unclean_recovery.cli.terminal.console import Console, write_new
 from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
 from kafka_unclean_recovery.cli.terminal.scan_watch import ScanWatch
+from kafka_unclean_recovery.documents.plan import PLAN_BEGINS
 from kafka_unclean_recovery.errors import CANNOT_TELL, NOT_ALL, OK, Exit, usage
 from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
 from kafka_unclean_recovery.model import Cluster, ReplicaInfo
@@ -86,7 +87,7 @@ class Options:
         typer.Option(
             metavar="NEWFILE",
             help="Write the leaders of the replicas that are truncated to this new file, for"
-            " salvage --plan.",
+            " salvage --plan. An earlier one of this command is kept as NEWFILE.1.",
         ),
     ] = None
     commands_file: Annotated[
@@ -94,7 +95,7 @@ class Options:
         typer.Option(
             metavar="NEWFILE",
             help="Write the commands that keep what the start would delete to this new file, as a"
-            " shell script.",
+            " shell script. An earlier one of this command is kept as NEWFILE.1.",
         ),
     ] = None
     format: OutputFormat = Format.TABLE
@@ -152,8 +153,8 @@ def _checked(options: Options) -> PlanOutputs:
     else:
         check_connection(options.bootstrap_server, options.command_config)
     outputs = PlanOutputs(None, options.plan_output_file)
-    outputs.check()
-    check_output(options.commands_file, _COMMANDS)
+    check_again(options.plan_output_file, PLAN, PLAN_BEGINS)
+    check_again(options.commands_file, _COMMANDS, SCRIPT_BEGINS)
     if options.commands_file is not None and options.commands_file == options.plan_output_file:
         raise usage(f"{_COMMANDS} and --plan-output-file name the same file")
     return outputs
@@ -198,10 +199,14 @@ def _tell(
     salvage = None
     planned = list(plans(found))
     try:
+        if outputs.plan is not None:
+            # Also where nothing is planned: a plan of before would be taken for that of now.
+            put_aside(console, outputs.plan, PLAN)
         if outputs.plan is not None and planned:
             outputs.write(console, Cluster(found.cluster_id, {}), planned)
             salvage = _salvage(options.log_dirs, outputs.plan)
         if options.commands_file is not None:
+            put_aside(console, options.commands_file, _COMMANDS)
             write_new(options.commands_file, script(found), _COMMANDS)
         _note(console, options.journal, told, found)
     finally:

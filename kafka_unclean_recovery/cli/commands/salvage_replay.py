@@ -25,6 +25,7 @@ from kafka_unclean_recovery.cli.flags import (
 )
 from kafka_unclean_recovery.cli.incident import check_cluster, note, read_incident
 from kafka_unclean_recovery.cli.selection import Selection, selection
+from kafka_unclean_recovery.cli.session import connection_flags
 from kafka_unclean_recovery.cli.terminal.console import Console, check_outside_log_directories
 from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
 from kafka_unclean_recovery.cli.terminal.output import count_and_first, print_text
@@ -125,15 +126,17 @@ def _run(console: Console, options: Options) -> int:
         for work in works:
             console.progress(f"looking at {work.saved.topic_partition}")
             work.look(known, time.time_ns() // 1_000_000, going_on)
-        refused = refusals(works)
+        connection = connection_flags(options.bootstrap_server, options.command_config)
+        refused = refusals(works, connection)
         produces = options.execute and not refused
         if produces:
             try:
                 _produce(console, options, client, works, saved.digest, going_on)
             finally:
                 note(console, options.journal, partial(_note, options.saved, works))
-    render = render_json if options.format.is_json else render_replay
-    print_text(console, render(works, produces), options.format)
+    is_json = options.format.is_json
+    text = render_json(works, produces, refused) if is_json else render_replay(works, produces)
+    print_text(console, text, options.format)
     complaints = [*refused, *_complaints(saved, works, chosen)]
     for complaint in complaints:
         console.say(complaint)

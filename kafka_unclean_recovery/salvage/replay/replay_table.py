@@ -10,7 +10,7 @@ from kafka_unclean_recovery.documents.writing import document_by_line
 from kafka_unclean_recovery.report.table import columns, page, table
 from kafka_unclean_recovery.salvage.replay.replay_partition import Work
 from kafka_unclean_recovery.salvage.replay.target import alterations, obstacles
-from kafka_unclean_recovery.shown import shown_lines
+from kafka_unclean_recovery.shown import shell_join, shown_lines
 from kafka_unclean_recovery.wording import count_text
 
 _COLUMNS = columns(
@@ -32,17 +32,25 @@ def render_replay(works: Sequence[Work], executed: bool) -> str:
     )
 
 
-def refusals(works: Sequence[Work]) -> list[str]:
-    """Return why nothing may be produced as things are, each reason with what to do."""
+def refusals(works: Sequence[Work], connection: Sequence[str]) -> list[str]:
+    """Return why nothing may be produced as things are, each reason with what to do. connection:
+    the flags that reach the cluster."""
     missing = _missing(works)
     return [
         *(
-            f"{topic}: no such topic: create it with {count_text(count, 'partition')},"
-            f" retention.ms=-1 and message.timestamp.type=CreateTime"
+            f"{topic}: no such topic: create it: {_create(topic, count, connection)}"
             for topic, count in missing.items()
         ),
         *(f"{_who(work)}: {why}" for work in works for why in _obstacles(work)),
     ]
+
+
+def _create(topic: str, partitions: int, connection: Sequence[str]) -> str:
+    """Return the command that makes a topic which keeps the records and their times."""
+    configs = ("retention.ms=-1", "message.timestamp.type=CreateTime")
+    flags = [word for config in configs for word in ("--config", config)]
+    new = ["--create", "--topic", topic, "--partitions", str(partitions), *flags]
+    return shell_join(["kafka-topics.sh", *connection, *new])
 
 
 def _verb(executed: bool) -> str:
@@ -94,11 +102,11 @@ def _summary(works: Sequence[Work], executed: bool) -> str:
     return f"{count_text(number, 'record')} {'produced' if executed else 'to produce'}"
 
 
-def render_json(works: Sequence[Work], executed: bool) -> str:
+def render_json(works: Sequence[Work], executed: bool, refused: Sequence[str]) -> str:
     """Return a JSON object with a line for each partition. executed: producing was asked for."""
     rows = tuple(_row(work, executed) for work in works)
     return document_by_line(
-        SalvageReplayJson(executed=executed, refusals=tuple(refusals(works)), partitions=rows)
+        SalvageReplayJson(executed=executed, refusals=tuple(refused), partitions=rows)
     )
 
 

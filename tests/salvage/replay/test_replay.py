@@ -331,7 +331,9 @@ def test_a_target_that_is_not_there_is_not_created(user: User) -> None:
     user.save(numbered(10, 5))
     done = user.replay(target="rescued")
     assert done.code == 1
-    assert "rescued: no such topic: create it with 1 partition" in done.stderr
+    create = "--create --topic rescued --partitions 1 --config retention.ms=-1"
+    assert "rescued: no such topic: create it: kafka-topics.sh --bootstrap-server" in done.stderr
+    assert f"{create} --config message.timestamp.type=CreateTime\n" in done.stderr
     assert user.cluster.look(lambda emulation: emulation.state.topic("rescued")) is None
 
 
