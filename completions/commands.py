@@ -14,7 +14,9 @@ import typer
 
 from kafka_unclean_recovery.cli import ELECTION, RECOVERY
 from kafka_unclean_recovery.cli.entry import prepared
+from kafka_unclean_recovery.emulator.bundled import scenarios
 from kafka_unclean_recovery.emulator.control.commands import FORMS
+from kafka_unclean_recovery.runbook import entries
 
 PROGRAMS = (RECOVERY, ELECTION)
 
@@ -38,6 +40,7 @@ _BY_METAVAR = {
     "NEWFILE": Takes.FILE,
     "JOURNAL": Takes.FILE,
     "PLAN": Takes.FILE,
+    "NAME|FILE": Takes.FILE,
     "DIR": Takes.DIRECTORY,
     "NEWDIR": Takes.DIRECTORY,
     "SAVED": Takes.DIRECTORY,
@@ -47,7 +50,11 @@ _BY_METAVAR = {
     "IDS|all": Takes.OFFLINE_BROKERS,
 }
 # Words that an argument may be, by its metavar.
-_ARGUMENT_WORDS = {"COMMAND": tuple(FORMS)}
+_ARGUMENT_WORDS = {
+    "COMMAND": tuple(FORMS),
+    "CODE": tuple(entries()),
+    "NAME": tuple(scenarios()),
+}
 _BOOTSTRAP = "--bootstrap-server"
 
 

@@ -88,7 +88,7 @@ shift words; ((CURRENT--))
 _arguments \
     '--log-format=[Format of messages on stderr  text, or a JSON object for each message]:value:(text json)' \
     '--help[Show this message and exit]' \
-    '*:value: '
+    '*:value:(live_records_truncated longer_log_lost_to_newer_epoch committed_records_lost high_watermark_beyond_log_end designated_leader_is_empty log_given_up eligible_replica_fell_short leads_by_itself_and_cuts dead_disk_holds_more suspect_log commits_beyond_the_best_log dead_replica_may_hold_more dead_replica_unseen disk_is_lost dead_disk_not_sure disk_not_readable fast_scan_only newer_than_the_metadata not_in_newest_metadata replica_in_two_directories replica_scanned_twice emptied_log_ends_further replica_did_not_answer replica_unregistered replica_lives_unseen replica_unproven replica_fenced replica_not_ranked reassignment_in_progress reassignment_ended tiered_topic eligible_replica_is_back records_below_log_start damaged_log not_assigned stray_directory tie designated_by_hand quorum_not_lost quorum_lives lost_controller_answers lost_controller_unreachable lost_controller_taken_for_gone quorum_not_told lost_controller_not_asked metadata_of_two_clusters metadata_of_two_histories metadata_copies_not_compared metadata_copy_not_loadable metadata_without_brokers cluster_id_not_known quorum_state_not_read metadata_copies_diverge metadata_copy_damaged metadata_copy_not_seen metadata_copy_not_read data_not_all_read metadata_copy_left_out metadata_behind_data metadata_gap_not_known metadata_tail_given_up metadata_transaction_open replicas_put_aside quorum_release_not_tried new_controller_refused no_designated_leader brokers_answer broker_unreachable who_answered no_live_broker bootstrap_unreachable bootstrap_of_another_cluster fenced_not_told metadata_old broker_down broker_stopped_reading_metadata releases metadata_version elr release_not_tried known_election_bug request_not_understood mechanism quorum clock_controller clock_brokers offline_partitions led_on_return led_unseen dead_leaders reassignments unclean_elections right_cluster_describe right_cluster_alter right_topic_describe right_topic_read right_replica_log_info right_topic_write hidden_topics journal_unreadable unfinished_journal room_journal room_salvage log_directories log_directory_failed log_directory_full)'
 return ;;
 approve)
 shift words; ((CURRENT--))
@@ -344,6 +344,13 @@ return ;;
 emulator)
 shift words; ((CURRENT--))
 if ((CURRENT > 2)); then case "$words[2]" in
+scenarios)
+shift words; ((CURRENT--))
+_arguments \
+    '--log-format=[Format of messages on stderr  text, or a JSON object for each message]:value:(text json)' \
+    '--help[Show this message and exit]' \
+    '*:value:(last-replica-standing lost-answer parted-leader power-cut stale-tail)'
+return ;;
 ctl)
 shift words; ((CURRENT--))
 _arguments \
@@ -356,10 +363,10 @@ _arguments \
 return ;;
 esac; fi
 _arguments \
-    '1:command:(ctl)' \
+    '1:command:(scenarios ctl)' \
     '(1)--brokers=[Number of brokers]:value: ' \
     '(1)--log-directories=[Number of log directories of each broker]:value: ' \
-    '(1)--scenario=[File of commands to carry out first, one on each line, as for ctl]:file:_files' \
+    '(1)--scenario=[Commands to carry out first  a name that `emulator scenarios` lists, or a file with one on each line, as for ctl]:file:_files' \
     '(1)--data-dir=[Directory where the cluster is kept; a cluster that is already there is continued]:directory:_files -/' \
     '(1)--release=[Kafka release whose controller is emulated]:value:(4.4.0 4.3.1 3.9.1 kip-966)' \
     '(1)--dialect=[Form of GetReplicaLogInfo that the brokers speak; by default none]:value:(kip-966 reverted kip-1275)' \

@@ -112,6 +112,15 @@ def one_line(text: str) -> str:
     return reason(text)
 
 
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return "; did you mean a or b?" where some known names are alike, else ""."""
+    # For a mistake alone: nobody else waits for it.
+    from difflib import get_close_matches
+
+    alike = get_close_matches(name, known)
+    return f"; did you mean {' or '.join(alike)}?" if alike else ""
+
+
 def short_names(names: Iterable[str]) -> dict[str, str]:
     """Return short forms of the names that are too long for a column; no two look alike."""
     short: dict[str, str] = {}

@@ -21,7 +21,6 @@ SECONDS = 60.0
 
 def test_its_commands_print_what_it_shows(tmp_path: Path) -> None:
     first, *others = _commands((ROOT / "docs" / "tutorial.md").read_text())
-    (tmp_path / "examples").symlink_to(ROOT / "examples")
     with _emulator(first[0], tmp_path) as places:
         for line, shown in others:
             printed = _printed(_with(line, places), tmp_path)

@@ -41,6 +41,7 @@ _TOLD = {
     "quorum seed": "Write the log directory of the new controller.",
     "quorum verify": "Prove that the new quorum works.",
     "emulator": "Run an emulated cluster for rehearsals.",
+    "emulator scenarios": "Show the outages that come with it.",
     "emulator ctl": "Carry out a command in a running emulator.",
     "complete": "",
 }

@@ -24,7 +24,7 @@ from tests.metadata_quorum.disks import static_log, write_node
 from tests.metadata_quorum.planning import ALL_LOST
 from tests.schemas import SCHEMAS, schema_of, validated
 
-SCENARIO = Path("examples/scenarios/the_longest_log_has_a_stale_tail.scenario").absolute()
+SCENARIO = "stale-tail"
 ALL = ("--all-offline-partitions",)
 DESIGNATED = ("--election-type", "designated", "--path-to-json-file", "leaders.json")
 
@@ -37,7 +37,7 @@ Said = dict[str, list[Any]]
 @contextmanager
 def _emulator(place: Path) -> Iterator[str]:
     """Yield the first line of an emulator."""
-    flags = ("--scenario", str(SCENARIO), "--data-dir", "data", "--format", "json")
+    flags = ("--scenario", SCENARIO, "--data-dir", "data", "--format", "json")
     process = subprocess.Popen(
         command_line(MODULE, "emulator", *flags),
         stdout=subprocess.PIPE,
@@ -151,9 +151,10 @@ def _cut(journal: Path, event: str) -> None:
 
 
 def test_every_command_with_results_has_them_as_json(said: Said) -> None:
-    # Whoever approves is asked, and gets a file; complete is for shells; explain is a page to read;
-    # a seed is a directory.
-    names = ("spark", "approve", "complete", "explain", "quorum", "quorum seed")
+    # Whoever approves is asked, and gets a file; complete is for shells; explain and
+    # scenarios are pages to read; a seed is a directory.
+    pages = ("explain", "emulator scenarios")
+    names = (*pages, "spark", "approve", "complete", "quorum", "quorum seed")
     without = {f"{RECOVERY} {name}" for name in names}
     for words, command in commands():
         formats = [option for option in options_of(command) if "--format" in option.opts]

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from tests.real.cache import ROOT
-
-VOLUMES = (f"{ROOT / 'examples' / 'scenarios'}:/scenarios:ro",)
 # Afterwards $brokers are its addresses, and it ends with the shell. `read` waits for its second
 # line, which comes when the outage is there.
 OUTAGE = """
 mkfifo /tmp/told
-kafka-unclean-recovery emulator \\
-    --scenario /scenarios/the_last_replica_standing_does_not_come_back.scenario > /tmp/told &
+kafka-unclean-recovery emulator --scenario last-replica-standing > /tmp/told &
 trap "kill $!" EXIT
 exec 9< /tmp/told
 read -r told <&9

@@ -17,7 +17,7 @@ from kafka_unclean_recovery import __version__
 from tests.cli.disks import log_directory
 from tests.containers import tool_image
 from tests.containers.build_image import KafkaImage
-from tests.containers.emulated import OUTAGE, RECOVERED, RECOVERY, VOLUMES
+from tests.containers.emulated import OUTAGE, RECOVERED, RECOVERY
 from tests.containers.running import run, running
 from tests.real.cli import Finished
 
@@ -116,7 +116,7 @@ def test_another_user_than_the_broker_is_told_that_it_may_not(
 
 def test_a_user_without_a_home_elects_and_keeps_the_journal(docker_host: str, tool: str) -> None:
     script = f"{OUTAGE}{RECOVERY}ls {STATE}/kafka-unclean-recovery/*/*.jsonl | wc -l"
-    done = _shell(docker_host, tool, script, WITHOUT_HOME, volumes=list(VOLUMES))
+    done = _shell(docker_host, tool, script, WITHOUT_HOME)
     assert done.code == 0, done
     assert done.stdout.splitlines()[-2:] == [RECOVERED, "1"]
 
@@ -124,6 +124,6 @@ def test_a_user_without_a_home_elects_and_keeps_the_journal(docker_host: str, to
 def test_a_user_who_can_keep_no_journal_elects_nobody_and_is_told_what_to_set(
     docker_host: str, tool: str
 ) -> None:
-    done = _shell(docker_host, tool, f"{OUTAGE}{RECOVERY}", OF_NO_GROUP, volumes=list(VOLUMES))
+    done = _shell(docker_host, tool, f"{OUTAGE}{RECOVERY}", OF_NO_GROUP)
     assert done.code == 2
     assert "set XDG_STATE_HOME" in done.stderr

@@ -12,7 +12,7 @@ import pytest
 
 from kafka_unclean_recovery import __version__
 from tests.containers.build_image import KafkaImage
-from tests.containers.emulated import OUTAGE, RECOVERED, RECOVERY, VOLUMES
+from tests.containers.emulated import OUTAGE, RECOVERED, RECOVERY
 from tests.containers.image_files import TIMEOUT
 from tests.containers.running import run
 from tests.dist_scripts import make
@@ -75,7 +75,7 @@ def _alone(host: str, image: str, brought: Path, script: str) -> Finished:
         entrypoint="sh",
         working_dir="/root",
         network_mode="none",
-        volumes=[f"{brought}:/brought:ro", *VOLUMES],
+        volumes=[f"{brought}:/brought:ro"],
     )
 
 

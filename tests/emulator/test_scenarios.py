@@ -1,4 +1,4 @@
-"""The scenarios of examples/: each comes to what its name says, and our command mends it."""
+"""The scenarios that are bundled: each comes to what its name says, and our command mends it."""
 
 from __future__ import annotations
 
@@ -11,23 +11,49 @@ from typing import Any
 
 import pytest
 
-from kafka_unclean_recovery.emulator import Cluster
+from kafka_unclean_recovery.emulator import Cluster, bundled
 from kafka_unclean_recovery.messages.elect_leaders import ElectLeadersRequest
 from tests.cli.in_process import invoke
 from tests.cli.run import RECOVERY, command_line
 from tests.emulator.asking import ask
 
-EXAMPLES = Path(__file__).parent.parent.parent / "examples" / "scenarios"
-OUTAGE = EXAMPLES / "the_last_replica_standing_does_not_come_back.scenario"
-STALE_TAIL = EXAMPLES / "the_longest_log_has_a_stale_tail.scenario"
-PARTED = EXAMPLES / "a_leader_is_parted_from_the_controller_and_loses_what_it_took.scenario"
-GHOST = EXAMPLES / "an_election_is_carried_out_and_its_answer_never_comes.scenario"
-
-POWER_CUT = EXAMPLES / "the_power_fails_and_the_last_known_leader_has_the_shortest_log.scenario"
+BUNDLED = Path(bundled.__file__).parent / "scenarios"
+OUTAGE = BUNDLED / "last-replica-standing.scenario"
+STALE_TAIL = BUNDLED / "stale-tail.scenario"
+PARTED = BUNDLED / "parted-leader.scenario"
+GHOST = BUNDLED / "lost-answer.scenario"
+POWER_CUT = BUNDLED / "power-cut.scenario"
 
 
 def test_every_scenario_is_tested_here() -> None:
-    assert {OUTAGE, STALE_TAIL, PARTED, GHOST, POWER_CUT} == set(EXAMPLES.glob("*"))
+    assert {OUTAGE, STALE_TAIL, PARTED, GHOST, POWER_CUT} == set(BUNDLED.glob("*"))
+
+
+def test_each_has_a_name_and_tells_its_story() -> None:
+    listed = invoke(RECOVERY, "emulator", "scenarios")
+    assert (listed.code, listed.stderr) == (0, "")
+    paragraphs = dict(text.split("\n", 1) for text in listed.stdout.split("\n\n"))
+    assert set(paragraphs) == {path.stem for path in BUNDLED.glob("*")}
+    assert all(len(" ".join(story.split())) > 100 for story in paragraphs.values())
+    assert max(map(len, listed.stdout.splitlines())) < 80
+    shown = invoke(RECOVERY, "emulator", "scenarios", "stale-tail")
+    assert shown.stdout == STALE_TAIL.read_text()
+
+
+def test_a_name_that_is_none_is_told_with_those_alike(tmp_path: Path) -> None:
+    done = invoke(RECOVERY, "emulator", "--scenario", "stale-tale", cwd=tmp_path)
+    assert (done.code, done.stdout) == (2, "")
+    assert "emulator scenarios lists them); did you mean stale-tail?" in done.stderr
+    done = invoke(RECOVERY, "emulator", "scenarios", "power")
+    assert (done.code, "no scenario is called 'power'" in done.stderr) == (2, True)
+
+
+def test_a_file_of_ones_own_needs_no_ending_and_a_path_is_never_a_name(tmp_path: Path) -> None:
+    for name in ("mine", "stale-tail"):
+        (tmp_path / name).write_text("kil 1\n")
+    for given in ("mine", "./stale-tail"):
+        done = invoke(RECOVERY, "emulator", "--scenario", given, cwd=tmp_path)
+        assert (done.code, "line 1: 'kil' is no command" in done.stderr) == (2, True)
 
 
 def _ends(cluster: Cluster, partition: int = 0) -> Mapping[int, int]:

@@ -43,12 +43,11 @@ def test_it_is_valid() -> None:
 
 def test_what_its_services_run_rehearses_the_outage(tmp_path: Path) -> None:
     services = _services()
-    scenario = Path(services["emulator"]["environment"]["SCENARIO"])
     environment = {
         **os.environ,
         "PATH": PATH_WITH_OURS,
         "XDG_STATE_HOME": str(tmp_path),
-        "SCENARIO": str(ROOT / "examples" / "scenarios" / scenario.name),
+        "SCENARIO": services["emulator"]["environment"]["SCENARIO"],
     }
     with _running(services["emulator"], environment) as emulator:
         (_, healthy) = services["emulator"]["healthcheck"]["test"]

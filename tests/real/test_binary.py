@@ -315,7 +315,7 @@ def test_it_scans_the_disk_of_a_killed_broker_with_several_processes(
 
 
 def test_it_ends_by_a_signal_as_the_command_does(root: Root) -> None:
-    words = ("emulator", "--brokers", "1")
+    words = ("emulator", "--scenario", "stale-tail")
     with subprocess.Popen(
         root.command(PROGRAM, *words), stdout=subprocess.PIPE, stdin=subprocess.PIPE, env=BARE
     ) as process:

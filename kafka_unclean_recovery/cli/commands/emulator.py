@@ -42,8 +42,9 @@ class Options:
     scenario: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE",
-            help="File of commands to carry out first, one on each line, as for ctl.",
+            metavar="NAME|FILE",
+            help="Commands to carry out first: a name that `emulator scenarios` lists, or a file"
+            " with one on each line, as for ctl.",
         ),
     ] = None
     data_dir: Annotated[

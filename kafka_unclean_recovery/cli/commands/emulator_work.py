@@ -13,6 +13,7 @@ from pathlib import Path
 
 from kafka_unclean_recovery.cli.commands.emulator import Options
 from kafka_unclean_recovery.cli.terminal.console import Console, read_input
+from kafka_unclean_recovery.emulator.bundled import is_name, scenarios
 from kafka_unclean_recovery.emulator.cluster import Cluster
 from kafka_unclean_recovery.emulator.control.commands import (
     BadCommand,
@@ -29,6 +30,7 @@ from kafka_unclean_recovery.emulator.options import Options as ClusterOptions
 from kafka_unclean_recovery.errors import NOT_ALL, OK, USAGE, Exit, usage
 from kafka_unclean_recovery.shown import shown_lines
 from kafka_unclean_recovery.signals import StopRequest, taken
+from kafka_unclean_recovery.wording import did_you_mean
 
 # The end of a scenario is checked this often, in seconds.
 _SOON = 0.01
@@ -81,9 +83,24 @@ def _scenario(path: Path | None) -> Scenario:
     if path is None:
         return ()
     try:
-        return list(parse_scenario(read_input(path, "--scenario"), str(path)))
+        return list(parse_scenario(_scenario_text(path), str(path)))
     except BadCommand as error:
         raise usage(f"--scenario {error}") from None
+
+
+def _scenario_text(path: Path) -> str:
+    """Return the text of a bundled scenario, else of the file. Raises Exit(2)."""
+    name = str(path)
+    if is_name(name):
+        known = scenarios()
+        if name in known:
+            return known[name]
+        if not path.exists():
+            raise usage(
+                f"--scenario {name}: there is no such file, and no scenario is called that"
+                f" (emulator scenarios lists them){did_you_mean(name, known)}"
+            )
+    return read_input(path, "--scenario")
 
 
 def _claim(stack: ExitStack, data_dir: Path) -> None:

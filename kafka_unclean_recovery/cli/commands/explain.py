@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Annotated
 
 import typer
@@ -13,6 +12,7 @@ from kafka_unclean_recovery.cli.terminal.console import Console
 from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
 from kafka_unclean_recovery.errors import OK, usage
 from kafka_unclean_recovery.runbook import entries, shown
+from kafka_unclean_recovery.wording import did_you_mean
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,8 +42,7 @@ def explain(console: Console, options: Options) -> int:
         console.artefact("".join(lines))
         return OK
     if options.code not in known:
-        alike = get_close_matches(options.code, known)
-        hint = f"; did you mean {' or '.join(alike)}?" if alike else ""
+        hint = did_you_mean(options.code, known)
         raise usage(f"no finding, label or check is called {options.code!r}{hint}")
     console.artefact(shown(known[options.code]))
     return OK
