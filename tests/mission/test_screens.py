@@ -3,9 +3,11 @@ no line of it is wider, and what is said last is what to do next."""
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 import re
+import select
 import shlex
 import struct
 import subprocess
@@ -169,6 +171,54 @@ def _leads_on(done: Screen, cluster: Cluster) -> None:
     again = run(RECOVERY, "aftercare", *_at(cluster, "--last"))
     assert f"the last run that elected: {words[-1]}" in again.stderr
     assert "with replicas out of the ISR" in again.stdout
+
+
+def _asked_beside(cluster: Cluster, home: Path, answer: str | None) -> tuple[int, str, str]:
+    """Elect with stderr in a file, type the answer, and return (exit code, what was shown,
+    what the file has). answer: None for a terminal that takes nothing."""
+    ours, its = os.openpty()
+    fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    if answer is None:
+        _fill(its)
+    log = home / "stderr"
+    with log.open("w") as file:
+        words = command_line(RECOVERY, *_at(cluster, *ELECT))
+        process = subprocess.Popen(words, stdin=its, stdout=file, stderr=file)
+    shown = ""
+    if answer is not None:
+        while not shown.endswith("partitions, 3: "):
+            assert select.select([ours], [], [], TIMEOUT)[0], shown
+            shown += os.read(ours, 65536).decode()
+        os.write(ours, answer.encode())
+        assert shown.count("3 partitions to elect") == 1
+    code = process.wait(TIMEOUT)
+    os.close(ours)
+    os.close(its)
+    return code, shown.replace("\r\n", "\n"), log.read_text()
+
+
+def _fill(terminal: int) -> None:
+    """Write until the terminal takes no more, also not after the kernel has moved what it has."""
+    os.set_blocking(terminal, False)
+    while select.select([], [terminal], [], 0.5)[1]:
+        with contextlib.suppress(BlockingIOError):
+            os.write(terminal, b"x" * 4096)
+
+
+def test_the_question_reaches_the_person_where_stderr_goes_to_a_file(tmp_path: Path) -> None:
+    with Cluster(Options(brokers=3, settings=SETTINGS)) as cluster:
+        make(cluster, 3)
+        for broker in (2, 3):
+            cluster.start(broker)
+        cluster.wait_until(lambda e: all(map(e.state.active, (2, 3))))
+        code, _, log = _asked_beside(cluster, tmp_path, None)
+        assert (code, "the terminal did not take what would be elected" in log) == (1, True)
+        code, shown, log = _asked_beside(cluster, tmp_path, "3\n")
+    assert code == 0, log
+    assert "topic-000-0" in shown
+    assert shown.endswith("partitions, 3: ")
+    assert shown in log
+    assert "3 elected" in log
 
 
 def test_off_a_terminal_and_as_wide_each_replica_has_its_row(

@@ -101,8 +101,8 @@ async def _approve(console: Console, plan: _Approvable, output: Path) -> int:
     """Show the plan, ask, and write the approval. Raises Exit(1) without an approval, Exit(2), and
     Exit(128 plus the signal's number)."""
     head = [f"plan of {plan.created_at} for cluster {plan.cluster_id}", plan.digest, ""]
-    console.show(shown_lines(head))
-    console.show(plan.text)
+    console.show_person(shown_lines(head))
+    console.show_person(plan.text)
     question, wanted = plan.asked
     answer, interrupted = await typed(console, question)
     if interrupted is not None:

@@ -137,7 +137,9 @@ async def _consent(console: Console, planned: QuorumPlanJson, yes: bool) -> None
     if not is_terminal():
         raise usage("give --yes where no terminal is: the plan may lose metadata")
     for finding in planned.findings:
-        console.show(shown(f"{finding.severity.value} {finding.code}: {finding.message}") + "\n")
+        console.show_person(
+            shown(f"{finding.severity.value} {finding.code}: {finding.message}") + "\n"
+        )
     question = f"to write the new quorum, type its epoch ({planned.epoch}): "
     answer, interrupted = await typed(console, question)
     if answer != str(planned.epoch):

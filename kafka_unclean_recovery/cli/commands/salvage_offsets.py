@@ -214,7 +214,8 @@ def _consents(console: Console, options: Options, wanted: Sequence[Reset]) -> bo
         return True
     found = Counter(reset.saved.group for reset in wanted)
     for group, number in sorted(found.items()):
-        console.say(f"group {one_line(group)}: {count_text(number, 'commit')} to be brought back")
+        what = count_text(number, "commit")
+        console.show_person(f"group {one_line(group)}: {what} to be brought back\n")
     answer = asyncio.run(_asked(console, f"bring back {len(wanted)} commits? [y/N] "))
     return answer.lower() in ("y", "yes")
 

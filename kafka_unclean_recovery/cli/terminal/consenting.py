@@ -3,6 +3,7 @@ typed."""
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Sequence
 
@@ -45,7 +46,8 @@ async def consent_to(
     if not is_terminal():
         return Consent(given=True, how="no terminal")
     notes, total = ({}, "") if to_save is None else to_save(electable)
-    console.show(elections_text(plans, notes) + total)
+    if not console.show_person(elections_text(plans, notes) + total):
+        return Consent(given=False, how="the terminal did not take what would be elected")
     try:
         return await _asked(console, stop, electable)
     except Interrupted:
@@ -55,7 +57,7 @@ async def consent_to(
 def elections_text(plans: Sequence[PartitionPlan], notes: Notes) -> str:
     """Return each election, in lines that fit into the window, or else an overview."""
     whole = render_consent(plans, notes)
-    size = standard_streams.size_of(sys.stderr)
+    size = _size()
     if size is None:
         return whole
     from kafka_unclean_recovery.report.overview import overview_of_plans
@@ -65,6 +67,11 @@ def elections_text(plans: Sequence[PartitionPlan], notes: Notes) -> str:
     sentences = whole.splitlines()
     lines = room.fitting(line for each in sentences for line in wrapped(each, size.columns))
     return "\n".join(lines or overview_of_plans(plans, total_lines(plans), room)) + "\n"
+
+
+def _size() -> os.terminal_size | None:
+    """Return the size of the window where the person is asked."""
+    return standard_streams.size_of(sys.stderr) or standard_streams.size_of(sys.stdin)
 
 
 async def _asked(console: Console, stop: Stop, electable: Sequence[PartitionPlan]) -> Consent:
@@ -95,13 +102,13 @@ async def typed(console: Console, question: str) -> tuple[str, int | None]:
 def _last_line(console: Console, question: str) -> str:
     """Show all of the question but its last line, where the window is too narrow for one line, and
     return that."""
-    size = standard_streams.size_of(sys.stderr)
+    size = _size()
     if size is None or len(question) < size.columns:
         return question
     from kafka_unclean_recovery.report.window import wrapped
 
     *lines, last = wrapped(question.rstrip(), size.columns - 2)
-    console.show("".join(f"{line}\n" for line in lines))
+    console.show_person("".join(f"{line}\n" for line in lines))
     return f"{last} "
 
 

@@ -74,6 +74,12 @@ class Console:
         has no line end any more."""
         self._write(text)
 
+    def show_person(self, text: str) -> bool:
+        """Show text to whoever is asked at the terminal, also where stderr goes elsewhere, which
+        gets it all the same. Return False when the terminal did not take it."""
+        self._write(text)
+        return standard_streams.is_terminal(sys.stderr) or standard_streams.write_to_person(text)
+
     def _write(self, text: str) -> None:
         cleared, self._line = (_CLEAR_LINE if self._line else ""), ""
         standard_streams.write_soon(text, cleared)
@@ -137,7 +143,8 @@ async def ask(console: Console, question: str, stop: Stop) -> str:
         termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
     except termios.error:
         return ""  # The terminal is gone.
-    console.show(shown(cut(question)))
+    if not console.show_person(shown(cut(question))):
+        return ""
     while standard_streams.is_waiting():
         standard_streams.write_waiting()
         await stop.unless(asyncio.sleep(_SHOWN_SECONDS))

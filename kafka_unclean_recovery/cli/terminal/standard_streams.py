@@ -25,6 +25,7 @@ from kafka_unclean_recovery.shown import screened
 # A pipe that is ready for writing takes at least this many bytes without waiting.
 _PIECE = select.PIPE_BUF
 _COLUMNS = 80
+_PERSON_SECONDS = 5.0
 SET_IN = "  "
 """So a line of Python or of a library begins, that none is taken for one of ours."""
 
@@ -95,6 +96,23 @@ def write_soon(text: str, before: str = "") -> None:
     else:
         _waiting.extend(_encoded(stream, before + screened(text)))
         write_waiting()
+
+
+def write_to_person(text: str) -> bool:
+    """Write to the terminal that stdin is, for a person who is asked there and can't see stderr.
+    Return False when it did not take all within seconds."""
+    terminal = _opened_again(sys.stdin)
+    if terminal is None or sys.stdin is None:
+        return False
+    left = memoryview(_encoded(sys.stdin, screened(text)))
+    try:
+        while left and _takes(terminal, _PERSON_SECONDS):
+            left = left[os.write(terminal, left[:_PIECE]) :]
+    except OSError:
+        return False
+    finally:
+        os.close(terminal)
+    return not left
 
 
 def write_waiting(patience: float | None = 0.0) -> None:
