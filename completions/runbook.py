@@ -11,6 +11,7 @@ _TITLES = (
     ("finding", "Findings of a plan"),
     ("label", "Labels of a plan"),
     ("check", "Checks of doctor"),
+    ("word", "Words on the screen"),
 )
 
 

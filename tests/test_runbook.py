@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from completions.runbook import runbook_pages
+from kafka_unclean_recovery.model import Effect, OutcomeKind
 from kafka_unclean_recovery.runbook import Entry, entries
 from tests.cli.in_process import RECOVERY, invoke
 
@@ -74,6 +75,24 @@ def test_every_label_beneath_the_table_has_an_entry_and_no_other() -> None:
     assert set(made) == {entry.code for entry in ENTRIES.values() if entry.kind == "label"}
 
 
+def test_every_word_for_waiting_and_for_an_outcome_has_an_entry_and_no_other() -> None:
+    made = {word.value for words in (Effect, OutcomeKind) for word in words}
+    assert made == {entry.code for entry in ENTRIES.values() if entry.kind == "word"}
+
+
+@pytest.mark.parametrize("given", ["no better", "no_better", "No-Better", " no better "])
+def test_a_word_is_known_as_it_stands_on_the_screen(given: str) -> None:
+    assert invoke(RECOVERY, "explain", given).stdout.startswith("# no_better\n")
+
+
+def test_the_list_has_a_line_of_meaning_for_each() -> None:
+    lines = invoke(RECOVERY, "explain").stdout.splitlines()
+    assert max(map(len, lines)) < 80
+    heads = [n for n, line in enumerate(lines) if not line.startswith(" ")]
+    assert [lines[n].split(" (")[0] for n in heads] == list(ENTRIES)
+    assert all(lines[n + 1].startswith("    ") for n in heads)
+
+
 def test_a_partition_whose_replicas_are_all_lost_is_told_the_disk_first_and_then_the_way() -> None:
     said = " ".join(invoke(RECOVERY, "explain", "no_designated_leader").stdout.split())
     assert said.startswith("# no_designated_leader A label of a plan.")
@@ -105,7 +124,7 @@ def test_a_code_is_explained_and_an_unknown_one_is_told_what_is_like_it() -> Non
     assert done.stdout.startswith("# tie\n\nA finding of a plan (notice).\n")
     done = invoke(RECOVERY, "explain", "tye")
     assert (done.code, done.stdout) == (2, "")
-    assert "no finding, label or check is called 'tye'; did you mean tie?" in done.stderr
+    assert "no finding, label, check or word is called 'tye'; did you mean tie?" in done.stderr
     assert set(ENTRIES) == {
         line.split()[0] for line in invoke(RECOVERY, "explain").stdout.split("\n") if line
     }

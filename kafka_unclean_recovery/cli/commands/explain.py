@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from textwrap import fill
 from typing import Annotated
 
 import typer
@@ -11,22 +12,26 @@ from kafka_unclean_recovery.cli.command import Command
 from kafka_unclean_recovery.cli.terminal.console import Console
 from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
 from kafka_unclean_recovery.errors import OK, usage
-from kafka_unclean_recovery.runbook import entries, shown
+from kafka_unclean_recovery.runbook import Entry, entries, found, in_a_line, shown
 from kafka_unclean_recovery.wording import did_you_mean
+
+_COLUMNS, _INDENT = 78, "    "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """Explain a finding of a plan or a check of doctor: meaning, impact, what to look at and to do.
+    """Explain a finding of a plan, a check of doctor or a word on the screen: meaning, impact, what
+    to look at and to do.
 
-    Needs no cluster and no network. Without CODE all codes are listed.
+    Needs no cluster and no network. Without CODE all codes are listed, each with a line.
     """
 
     code: Annotated[
         str | None,
         typer.Argument(
             metavar="[CODE]",
-            help="Code as plans and doctor print it, such as live_records_truncated.",
+            help="Code as plans and doctor print it, such as live_records_truncated, or a word for"
+            " what waiting brings or became of an election, such as lossless.",
             show_default=False,
         ),
     ] = None
@@ -37,15 +42,20 @@ def explain(console: Console, options: Options) -> int:
     """Run the command and return its exit code. Raises Exit(2) for an unknown code."""
     known = entries()
     if options.code is None:
-        width = max(map(len, known))
-        lines = (f"{e.code:<{width}}  {e.severity or e.kind}\n" for e in known.values())
-        console.artefact("".join(lines))
+        console.artefact("".join(map(_listed, known.values())))
         return OK
-    if options.code not in known:
+    entry = found(options.code)
+    if entry is None:
         hint = did_you_mean(options.code, known)
-        raise usage(f"no finding, label or check is called {options.code!r}{hint}")
-    console.artefact(shown(known[options.code]))
+        raise usage(f"no finding, label, check or word is called {options.code!r}{hint}")
+    console.artefact(shown(entry))
     return OK
+
+
+def _listed(entry: Entry) -> str:
+    """Return the code, what it is, and below what it means in a sentence, for 80 columns."""
+    text = fill(in_a_line(entry), _COLUMNS, initial_indent=_INDENT, subsequent_indent=_INDENT)
+    return f"{entry.code} ({entry.severity or entry.kind})\n{text}\n"
 
 
 COMMAND = Command(Options, explain, "kafka-unclean-recovery explain")
