@@ -161,12 +161,29 @@ def _surrounded(work: Callable[..., Any]) -> Callable[..., Any]:
             with metered(console, _path(flags.get("metrics_file")), context.command_path):
                 if unknown := list(unknown_variables(os.environ)):
                     raise usage("; ".join(unknown))
+                if eaten := _flag_as_value(context):
+                    raise usage(eaten)
                 return _with_true_code(work, flags)
         except Exit as error:
             console.say(str(error))
             raise typer.Exit(error.code) from None
 
     return run_command
+
+
+def _flag_as_value(context: Any) -> str | None:
+    """Return what to say of a flag of the command that stands where the value of another belongs,
+    as where a shell variable is empty; None where there is none."""
+    flags = {flag for param in context.command.params for flag in param.opts}
+    for param in context.command.params:
+        value = context.params.get(param.name)
+        for word in value if isinstance(value, (list, tuple)) else (value,):
+            if word is not None and str(word) in flags and str(word).startswith("--"):
+                return (
+                    f"{param.opts[0]}: {word} stands where its value belongs; is a variable of the"
+                    " shell empty there?"
+                )
+    return None
 
 
 def _with_true_code(work: Callable[..., Any], flags: dict[str, Any]) -> Any:
