@@ -20,9 +20,9 @@ _HELP = os.path.join(os.path.dirname(os.path.dirname(__file__)), "help")  # noqa
 _INCIDENT = f"""\
 In an incident, in this order:
 
-  {RECOVERY} --bootstrap-server HOST:PORT --all-offline-partitions --show-replica-info
+  {RECOVERY} look --bootstrap-server HOST:PORT
       Look: how far each surviving replica goes, and what electing it loses. Changes nothing.
-  {RECOVERY} --bootstrap-server HOST:PORT --all-offline-partitions --automated-recovery
+  {RECOVERY} elect --bootstrap-server HOST:PORT
       Elect the replicas that lose least, after a question.
   {RECOVERY} aftercare --bootstrap-server HOST:PORT
       Afterwards: transactions that hang, groups, brokers that return.
@@ -40,6 +40,9 @@ _HABITS = {
     "-o": _FORMAT,
     "--execute": " (give --automated-recovery)",
 }
+_ALL, _ELECTS = "--all-offline-partitions", "--automated-recovery"
+_ELECTS_BY_VARIABLE = "KAFKA_UNCLEAN_RECOVERY_AUTOMATED_RECOVERY"
+_WORDS = {"look": "--show-replica-info", "elect": _ELECTS}
 # Variables that give flags, and those that change how Python writes texts.
 _FLAGS = "KAFKA_UNCLEAN_RECOVERY"
 _WRITING = ("PYTHONIOENCODING", "PYTHONUTF8")
@@ -57,6 +60,7 @@ def elect_leaders() -> None:
 
 def _run(name: str) -> None:
     args = as_parsed(sys.argv[1:])
+    args = with_flags(args) if name == RECOVERY else args
     code = answered(name, args)
     if code is None:
         sys.argv[1:] = args
@@ -73,6 +77,22 @@ def as_parsed(args: list[str]) -> list[str]:
     if args[-1:] == ["-h"]:
         return [*args[:-1], "--help"]
     return args
+
+
+def with_flags(args: list[str]) -> list[str]:
+    """Return the command line with the KIP's flags in place of the words `look` and `elect`, about
+    all offline partitions where none are chosen. A look that would elect is left as it is: there
+    is no such command."""
+    does = _WORDS.get(args[0]) if args else None
+    rest = args[1:]
+    given = {word.partition("=")[0] for word in rest}
+    elects = _ELECTS in given or _ELECTS_BY_VARIABLE in os.environ
+    if does is None or (args[0] == "look" and elects):
+        return args
+    if rest[-1:] == ["--help"]:
+        return rest
+    chosen = given & {_ALL, "--path-to-json-file"}
+    return [*([] if chosen else [_ALL]), does, *rest]
 
 
 def hint_for(path: str, flag: str) -> str:

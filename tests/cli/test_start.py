@@ -77,11 +77,30 @@ def test_help_is_given_by_other_words_too(path: str) -> None:
     assert start.as_parsed([*words, "--version"]) == [*words, "--version"]
 
 
+def test_look_and_elect_are_the_flags_of_the_kip(monkeypatch: pytest.MonkeyPatch) -> None:
+    at = ["--bootstrap-server", "h:1"]
+    everywhere, looks, elects = "--all-offline-partitions", "--show-replica-info", _ELECTS
+    assert start.with_flags(["look", *at]) == [everywhere, looks, *at]
+    assert start.with_flags(["elect", *at]) == [everywhere, elects, *at]
+    some = ["--path-to-json-file=f", *at]
+    assert start.with_flags(["look", *some]) == [looks, *some]
+    assert start.with_flags(["elect", "--help"]) == ["--help"]
+    for others in ([], at, ["report", "look"], [*at, "look"]):
+        assert start.with_flags(others) == others
+    # A look never elects.
+    asked = ["look", *at, elects]
+    assert start.with_flags(asked) == asked
+    assert "No such command 'look'" in _parsed(RECOVERY, asked).stderr
+    monkeypatch.setenv("KAFKA_UNCLEAN_RECOVERY_AUTOMATED_RECOVERY", "1")
+    assert start.with_flags(["look", *at]) == ["look", *at]
+
+
 @pytest.mark.parametrize("name", [RECOVERY, ELECTION])
 def test_the_version_is_that_of_the_parser(name: str) -> None:
     assert _answered(name, ["--version"]) == _parsed(name, ["--version"])
 
 
+_ELECTS = "--automated-recovery"
 _words = st.one_of(
     st.sampled_from(NAMES),
     st.sampled_from([flag.rstrip("=") for flag in FLAGS]),
@@ -106,7 +125,7 @@ def test_without_a_word_the_commands_of_an_incident_are_told() -> None:
     assert (told.code, told.stdout) == (2, "")
     lines = [line.split() for line in told.stderr.splitlines() if line.startswith("  kafka")]
     for _, *words in lines:
-        found = invoke(RECOVERY, *words, "--help")
+        found = invoke(RECOVERY, *start.with_flags([*words, "--help"]))
         assert (found.code, found.stderr) == (0, "")
     assert len(lines) == 3
     assert _answered(RECOVERY, [], {"KAFKA_UNCLEAN_RECOVERY_BOOTSTRAP_SERVER": "b:1"}) is None
