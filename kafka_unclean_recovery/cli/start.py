@@ -40,8 +40,11 @@ _HABITS = {
     "-o": _FORMAT,
     "--execute": " (give --automated-recovery)",
 }
-_ALL, _ELECTS = "--all-offline-partitions", "--automated-recovery"
-_ELECTS_BY_VARIABLE = "KAFKA_UNCLEAN_RECOVERY_AUTOMATED_RECOVERY"
+_CHOICES = _ALL, _SOME, _ELECTS = (
+    "--all-offline-partitions",
+    "--path-to-json-file",
+    "--automated-recovery",
+)
 _WORDS = {"look": "--show-replica-info", "elect": _ELECTS}
 # Variables that give flags, and those that change how Python writes texts.
 _FLAGS = "KAFKA_UNCLEAN_RECOVERY"
@@ -85,14 +88,17 @@ def with_flags(args: list[str]) -> list[str]:
     is no such command."""
     does = _WORDS.get(args[0]) if args else None
     rest = args[1:]
-    given = {word.partition("=")[0] for word in rest}
-    elects = _ELECTS in given or _ELECTS_BY_VARIABLE in os.environ
-    if does is None or (args[0] == "look" and elects):
+    by_words = {word.partition("=")[0] for word in rest}
+    given = {flag for flag in _CHOICES if flag in by_words or _variable(flag) in os.environ}
+    if does is None or (args[0] == "look" and _ELECTS in given):
         return args
     if rest[-1:] == ["--help"]:
         return rest
-    chosen = given & {_ALL, "--path-to-json-file"}
-    return [*([] if chosen else [_ALL]), does, *rest]
+    return [*([] if given & {_ALL, _SOME} else [_ALL]), does, *rest]
+
+
+def _variable(flag: str) -> str:
+    return f"{_FLAGS}_{flag[2:].replace('-', '_').upper()}"
 
 
 def hint_for(path: str, flag: str) -> str:

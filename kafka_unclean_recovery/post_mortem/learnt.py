@@ -4,7 +4,7 @@ the elected logs, how much of that was saved, and what was done with it."""
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from kafka_unclean_recovery.model import TopicPartition
 from kafka_unclean_recovery.wording import brokers_text, count_text
@@ -55,13 +55,11 @@ class Learnt:
         return bool(self.found or self.produced or self.commits)
 
     def hear(self, found: Found) -> None:
-        """Take in what a command found. What was saved stays known where before-start looks at a
-        disk that was salvaged."""
+        """Take in what a command found. What was known before stays known: the disk may have been
+        cut since, by its broker's start, and the rest of its records is gone then."""
         replica = found.topic_partition, found.broker
         before = self.found.get(replica)
-        if found.saved is None and before is not None and before.saved is not None:
-            return
-        self.found[replica] = found
+        self.found[replica] = found if before is None else _both(before, found)
 
     def of(self, topic_partition: TopicPartition) -> list[Found]:
         """Return what was found of one partition, by broker."""
@@ -72,6 +70,16 @@ class Learnt:
         """Tell whether it is known what this replica held beyond the elected leader's log."""
         found = self.found.get((topic_partition, broker))
         return found is not None and found.beyond is not None and not found.at_least
+
+
+def _both(before: Found, now: Found) -> Found:
+    if now.saved and now.saved >= (before.saved or 0):
+        return now
+    larger = max((before, now), key=lambda each: -1 if each.beyond is None else each.beyond)
+    saving = before if before.saved is not None else now
+    if before.saved:
+        return before
+    return replace(larger, saved=saving.saved, directory=saving.directory)
 
 
 def learnt_sentences(learnt: Learnt) -> Iterator[str]:
@@ -90,18 +98,18 @@ def learnt_sentences(learnt: Learnt) -> Iterator[str]:
 
 def found_text(found: Found) -> str:
     """Return the sentence on one replica."""
-    into = f" (in {found.directory})" if found.saved else ""
-    return f"Found since on the disk of broker {found.broker}: {_counts([found])}{into}"
+    into = f" in {found.directory}" if found.saved else ""
+    return f"Found since on the disk of broker {found.broker}: {_counts([found], into)}"
 
 
-def _counts(rows: Collection[Found]) -> str:
+def _counts(rows: Collection[Found], into: str = "") -> str:
     known = [row for row in rows if row.beyond is not None]
     beyond = sum(row.beyond or 0 for row in known)
     least = "at least " if any(row.at_least for row in known) else ""
     told = [f"{least}{count_text(beyond, 'record')} beyond the elected logs"] if known else []
     saved = [row for row in known if row.saved is not None]
     if any(row.beyond for row in saved):
-        told.append(f"{sum(row.saved or 0 for row in saved)} saved")
+        told.append(f"{sum(row.saved or 0 for row in saved)} saved{into}")
         told.append(f"{sum(row.gone or 0 for row in saved)} gone")
     if left := sum(row.beyond or 0 for row in known if row.saved is None):
         told.append(f"{left} not saved")

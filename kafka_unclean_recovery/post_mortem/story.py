@@ -156,19 +156,21 @@ def unread_replicas(told: PostMortem) -> list[tuple[TopicPartition, int]]:
 
 
 def carried_out(elections: Iterable[Election]) -> Mapping[TopicPartition, PartitionPlan]:
-    """Return the plan of each partition's last election, with the leader who counts for losses as
-    the designated one."""
+    """Return the plan of each partition's last election, with who leads by the journal as the
+    designated leader; None where nobody knows who was elected."""
     return {
-        each.topic_partition: replace(
-            each.plan, designated_leader=_first_known(each.elected_leader, each.designated_leader)
-        )
+        each.topic_partition: replace(each.plan, designated_leader=_leads(each))
         for each in sorted(elections, key=lambda e: max(e.decided_at_ms or 0, e.begun_at_ms or 0))
         if each.plan is not None
     }
 
 
-def _first_known(elected: int | None, designated: int | None) -> int | None:
-    return designated if elected is None else elected
+def _leads(election: Election) -> int | None:
+    """Return who leads, or would if the election is made yet."""
+    after = election.after
+    if after is not None and after.leader not in (None, NO_LEADER):
+        return after.leader
+    return None if election.in_doubt else election.designated_leader
 
 
 def topic_ids(elections: Iterable[Election]) -> Mapping[TopicPartition, str]:

@@ -101,7 +101,7 @@ def parse_designated(text: str) -> Designated:
 def _designated(plan: PartitionPlan, leader: int | None, place: Place) -> Designated:
     partition, topic_id = plan.state.topic_partition, plan.state.topic_id
     if leader is None:
-        why = "the plan designates no leader; choose one by hand (--manual-recovery-file)"
+        why = "its leader is not known, or none; choose one by hand (--manual-recovery-file)"
         return Designated(partition, topic_id, None, why)
     log = next((log for log in plan.replica_logs if log.broker == leader), None)
     if log is None:

@@ -91,6 +91,8 @@ def test_look_and_elect_are_the_flags_of_the_kip(monkeypatch: pytest.MonkeyPatch
     asked = ["look", *at, elects]
     assert start.with_flags(asked) == asked
     assert "No such command 'look'" in _parsed(RECOVERY, asked).stderr
+    monkeypatch.setenv("KAFKA_UNCLEAN_RECOVERY_PATH_TO_JSON_FILE", "f")
+    assert start.with_flags(["look", *at]) == [looks, *at]
     monkeypatch.setenv("KAFKA_UNCLEAN_RECOVERY_AUTOMATED_RECOVERY", "1")
     assert start.with_flags(["look", *at]) == ["look", *at]
 

@@ -32,7 +32,7 @@ def test_the_plan_tells_the_designated_leaders_log() -> None:
 @pytest.mark.parametrize(
     ("text", "chosen", "why"),
     [
-        (plan_text(leader_lives=False), None, "designates no leader; choose one by hand"),
+        (plan_text(leader_lives=False), None, "leader is not known, or none; choose one by hand"),
         (plan_text(None), None, "has no lineage in the plan"),
         (plan_text(), 1, "was not seen when the plan was made: broker is down"),
         (plan_text(), 9, "broker 9 is to lead, but the plan knows no replica of it"),

@@ -39,8 +39,9 @@ class Options:
         int,
         typer.Option(min=1, max=100, metavar="N", help="Number of log directories of each broker."),
     ] = 1
+    # No Path: that would make NAME of ./NAME.
     scenario: Annotated[
-        Path | None,
+        str | None,
         typer.Option(
             metavar="NAME|FILE",
             help="Commands to carry out first: a name that `emulator scenarios` lists, or a file"

@@ -78,29 +78,28 @@ def emulator_json(bootstrap_servers: str, socket: Path) -> str:
     return json_line(EmulatorJson(bootstrap_servers=servers, control_socket=str(socket)))
 
 
-def _scenario(path: Path | None) -> Scenario:
+def _scenario(given: str | None) -> Scenario:
     """Read the whole scenario, so that nothing is started for one with an error. Raises Exit(2)."""
-    if path is None:
+    if given is None:
         return ()
     try:
-        return list(parse_scenario(_scenario_text(path), str(path)))
+        return list(parse_scenario(_scenario_text(given), given))
     except BadCommand as error:
         raise usage(f"--scenario {error}") from None
 
 
-def _scenario_text(path: Path) -> str:
+def _scenario_text(given: str) -> str:
     """Return the text of a bundled scenario, else of the file. Raises Exit(2)."""
-    name = str(path)
-    if is_name(name):
+    if is_name(given):
         known = scenarios()
-        if name in known:
-            return known[name]
-        if not path.exists():
+        if given in known:
+            return known[given]
+        if not Path(given).exists():
             raise usage(
-                f"--scenario {name}: there is no such file, and no scenario is called that"
-                f" (emulator scenarios lists them){did_you_mean(name, known)}"
+                f"--scenario {given}: there is no such file, and no scenario is called that"
+                f" (emulator scenarios lists them){did_you_mean(given, known)}"
             )
-    return read_input(path, "--scenario")
+    return read_input(Path(given), "--scenario")
 
 
 def _claim(stack: ExitStack, data_dir: Path) -> None:
