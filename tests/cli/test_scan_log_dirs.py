@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import select
 import signal
 import subprocess
 from collections.abc import Iterator, Sequence
@@ -196,9 +197,11 @@ class OnTerminal:
         return self.shown
 
     def finish(self) -> str:
-        """Return stdout once the process has ended."""
+        """Return stdout once the process has ended, and the terminal has given all that it took."""
         stdout, _ = self.process.communicate(timeout=30)
-        self._read()
+        with suppress(OSError):  # EIO: that was all
+            while select.select([self.terminal], [], [], 30)[0]:
+                self.shown += os.read(self.terminal, 65536).decode()
         return stdout
 
 

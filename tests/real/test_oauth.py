@@ -130,5 +130,5 @@ def test_unsecured_tokens_are_taken_where_a_listener_takes_them(
             )
             server = ("--bootstrap-server", cluster.bootstrap_servers)
             done = commands.run(*server, "--command-config", str(config), *LOOK)
-            assert (done.code, done.stderr == "") == (1 if says else 0, not says)
+            assert (done.code, done.stderr == "") == (1 if says else 0, not says), done
             assert says in done.stderr

@@ -79,7 +79,8 @@ class UnsecuredTokens:
     lifetime: float
 
     async def fetch(self, deadline: Deadline) -> Token:
-        now = time.time()
+        # A broker refuses what was issued after the millisecond in which it looks.
+        now = int(time.time())
         claims = {**self.claims, "iat": now, "exp": now + self.lifetime}
         return Token(f"{_base64url({'alg': 'none'})}.{_base64url(claims)}.", self.lifetime)
 
