@@ -24,7 +24,7 @@ from kafka_unclean_recovery.model import TopicPartition
 from kafka_unclean_recovery.spark import new_files
 from kafka_unclean_recovery.spark.new_files import read_rows, whole_rows, write_rows, write_text
 from kafka_unclean_recovery.spark.places import address_of, location_of
-from kafka_unclean_recovery.spark.scan import bundles
+from kafka_unclean_recovery.spark.scan import bundles, metadata
 from kafka_unclean_recovery.spark.scan.bundles import bundle_file, make_bundles
 from kafka_unclean_recovery.spark.scan.gathering import ScanSummary, summary_of
 from kafka_unclean_recovery.spark.scan.job import Home, abandon, asked_there, begun
@@ -36,7 +36,7 @@ from kafka_unclean_recovery.spark.scan.listing import (
     list_roots,
     listed_roots,
 )
-from kafka_unclean_recovery.spark.scan.metadata import newest_of
+from kafka_unclean_recovery.spark.scan.metadata import newest_of, rank_metadata, weigh_metadata
 from kafka_unclean_recovery.spark.scan.roots_table import roots_of
 from kafka_unclean_recovery.spark.scan.scanning import (
     done_directory,
@@ -46,7 +46,9 @@ from kafka_unclean_recovery.spark.scan.scanning import (
 )
 from kafka_unclean_recovery.spark.scan.work_items import REPLICA_COST, Measured, bundled, packed
 from tests.log_dir import replica_directories as disks
+from tests.log_dir.cluster_metadata_encoder import leader_change, topic
 from tests.log_dir.test_scan import log_directory
+from tests.metadata_quorum.disks import static_log, write_node
 from tests.spark.scans import asked
 
 DEEP = ScanMode.DEEP
@@ -323,3 +325,24 @@ def test_roots_out_of_a_table(tmp_path: Path) -> None:
 def test_a_table_without_roots_is_refused(data: bytes, error: str) -> None:
     with pytest.raises(InputError, match=f"^roots.csv: .*{error}"):
         roots_of(data, "roots.csv")
+
+
+def _told_of(entry: Any, settings: dict[str, Any]) -> list[dict[str, Any]]:
+    ids = pyarrow.RecordBatch.from_pydict({"id": list(range(len(settings["locations"])))})
+    return [json.loads(row.column(0)[0].as_py()) for row in entry(settings, [ids])]
+
+
+def test_a_metadata_log_that_repeats_the_furthest_is_not_replayed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = static_log().and_then(1, topic("more"))
+    written = [log, static_log(), log.and_then(7, leader_change(102, (102,)))]
+    locations = [str(write_node(tmp_path, n, each)) for n, each in enumerate(written, 1)]
+    settings: dict[str, Any] = {"locations": locations, "store": {}}
+    reach = [row["reach"] for row in _told_of(rank_metadata, settings)]
+    assert reach.index(max(reach)) == 2
+    (third,) = _told_of(weigh_metadata, {**settings, "locations": locations[2:]})
+    assert (third["sound"], third["authority"][0]) == (True, 7)
+    monkeypatch.setattr(metadata, "read_node", lambda location: pytest.fail(f"reads {location}"))
+    settings["furthest"] = {"location": locations[2], "authority": third["authority"]}
+    assert all(row["repeats"] for row in _told_of(weigh_metadata, settings))

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from kafka_unclean_recovery.log_dir.metadata.batches import MetadataFile
-from kafka_unclean_recovery.log_dir.metadata.cluster_metadata import ClusterMetadata, segments_of
+from kafka_unclean_recovery.log_dir.metadata.cluster_metadata import ClusterMetadata
+from kafka_unclean_recovery.log_dir.metadata.following import begins
 from kafka_unclean_recovery.log_dir.metadata.parting import Parting, Relation, parting
 
-_AT_ONCE = 1 << 20
 _TWO = (Relation.OTHER_HISTORY, Relation.DIVERGES)
 
 
@@ -50,7 +50,7 @@ def told_apart(one: Held, other: Held) -> Apart | None:
     """Return what speaks against one history, None where one quorum wrote both. Raises Unreadable,
     for a file that can't be read."""
     newer, older = sorted((one, other), key=lambda held: held.metadata.authority, reverse=True)
-    if _begins(newer.files, older.files):
+    if begins(newer.files, older.files):
         return None
     found = _parting(newer, older)
     both = f"the metadata logs of {newer} and {older}"
@@ -61,25 +61,6 @@ def told_apart(one: Held, other: Held) -> Apart | None:
         why = "have neither an offset nor a topic in common: whether one quorum wrote both is not"
         return Apart(f"{both} {why} known; the first counts, for its epoch is higher", sure=False)
     return None
-
-
-def _begins(ours: Sequence[MetadataFile], theirs: Sequence[MetadataFile]) -> bool:
-    """Return True where the last segment of theirs is the beginning of one of ours, byte by byte:
-    then all before it is alike, too."""
-    segments = segments_of(theirs)
-    if not segments:
-        return False
-    base, last = segments[-1]
-    same = dict(segments_of(ours)).get(base)
-    return same is not None and 0 < last.size <= same.size and _same(same, last)
-
-
-def _same(one: MetadataFile, other: MetadataFile) -> bool:
-    size = other.size
-    return all(
-        one.read_at(at, min(_AT_ONCE, size - at)) == other.read_at(at, min(_AT_ONCE, size - at))
-        for at in range(0, size, _AT_ONCE)
-    )
 
 
 def _parting(newer: Held, older: Held) -> Parting:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from kafka_unclean_recovery.kafka_names import CLUSTER_METADATA_TOPIC, COMPACTED_TOPICS
 from kafka_unclean_recovery.log_dir.errors import BadFormat
@@ -14,6 +14,7 @@ from kafka_unclean_recovery.log_dir.metadata.cluster_metadata import (
     is_metadata_file,
     read_metadata,
 )
+from kafka_unclean_recovery.log_dir.metadata.following import can_be_followed, follows, reach
 from kafka_unclean_recovery.log_dir.metadata.histories import Apart, Held, told_apart
 from kafka_unclean_recovery.log_dir.metadata.image import TOPIC_RESOURCE, MetadataImage
 from kafka_unclean_recovery.log_dir.tree import Folder, Location, OpenFile, Unreadable
@@ -37,40 +38,89 @@ class NewestMetadata:
 
 
 def newest_metadata(log_directories: Sequence[Location]) -> NewestMetadata:
-    """Return the newest `__cluster_metadata-0` in these log directories; only one more than the
-    newest is in memory at a time."""
-    best: ClusterMetadata | None = None
-    where: Location | None = None
-    read: list[Location] = []
-    problems: list[str] = []
-    compacted = frozenset(COMPACTED_TOPICS)
-    histories: str | None = None
-    for location in log_directories:
+    """Return the newest `__cluster_metadata-0` in these log directories. Those that only repeat it
+    are not replayed, and only one more than the newest is in memory at a time."""
+    reading = _Reading()
+    for location in _furthest_first(log_directories):
         try:
-            found = read_node(location)
-            beside = None
-            if best is not None and where is not None:
-                beside = apart((where, best), (location, found))
+            reading.take(location)
         except (BadFormat, Unreadable) as error:
-            problems.append(f"{location}: {error}")
-            continue
-        read.append(location)
-        compacted |= compacted_topics(found.image)
+            reading.problems.append(f"{location}: {error}")
+    return reading.end()
+
+
+@dataclass(slots=True)
+class _Reading:
+    """What was read so far. best: the newest, and where it is. histories: what proves that there
+    are two."""
+
+    best: tuple[Location, ClusterMetadata] | None = None
+    read: list[Location] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+    compacted: frozenset[str] = frozenset(COMPACTED_TOPICS)
+    histories: str | None = None
+
+    def take(self, location: Location) -> None:
+        """Read another copy. Raises BadFormat, Unreadable."""
+        if self.best is not None and can_be_followed(self.best[1]):
+            where, best = self.best
+            if repeats(where, best.authority, location):
+                self.read.append(location)
+                return
+        found = read_node(location)
+        beside = None if self.best is None else apart(self.best, (location, found))
+        self.read.append(location)
+        self.compacted |= compacted_topics(found.image)
         if beside is not None and beside.sure:
-            histories = histories or beside.said
+            self.histories = self.histories or beside.said
         elif beside is not None:
-            problems.append(beside.said)
-        if best is None or found.authority > best.authority:
-            best, where = found, location
-    if histories is not None:
-        return NewestMetadata(None, frozenset(), (*problems, histories + NONE_BELIEVED), compacted)
-    ends_early = None
-    if best is not None and where is not None:
-        problems += [f"{where}: {problem}" for problem in doubts(best)]
-        compacted = compacted_topics(best.image)
-        if best.stopped is not None:
-            ends_early = f"{where}: {_ends_early(best.stopped)}"
-    return NewestMetadata(best, frozenset(read), tuple(problems), compacted, ends_early)
+            self.problems.append(beside.said)
+        if self.best is None or _rank(found) > _rank(self.best[1]):
+            self.best = location, found
+
+    def end(self) -> NewestMetadata:
+        if self.histories is not None:
+            problems = (*self.problems, self.histories + NONE_BELIEVED)
+            return NewestMetadata(None, frozenset(), problems, self.compacted)
+        if self.best is None:
+            return NewestMetadata(None, frozenset(), tuple(self.problems), self.compacted)
+        where, best = self.best
+        told = (f"{where}: {problem}" for problem in doubts(best))
+        return NewestMetadata(
+            best,
+            frozenset(self.read),
+            (*self.problems, *told),
+            compacted_topics(best.image),
+            None if best.stopped is None else f"{where}: {_ends_early(best.stopped)}",
+        )
+
+
+def _rank(metadata: ClusterMetadata) -> tuple[tuple[int, int], bool]:
+    """Return the authority; of two alike the one counts that is whole."""
+    return metadata.authority, metadata.stopped is None
+
+
+def _furthest_first(locations: Sequence[Location]) -> list[Location]:
+    """Return the locations, first those whose log goes furthest by the sizes of its files, so that
+    the others need only be compared with it."""
+    return sorted(locations, key=lambda location: reach_of(location) or (0,), reverse=True)
+
+
+def reach_of(location: Location) -> tuple[int, ...] | None:
+    """Return how far this log directory's log goes by the sizes of its files; None where reading it
+    says why that is not known."""
+    try:
+        with _files_of(location) as files:
+            return reach(files)
+    except Unreadable:
+        return None
+
+
+def repeats(best: Location, authority: tuple[int, int], other: Location) -> bool:
+    """Return True where the other node's log only repeats the best one, which is sound and has this
+    authority. Raises Unreadable."""
+    with _files_of(best) as its_files, _files_of(other) as files:
+        return follows(authority, its_files, files)
 
 
 def _ends_early(why: str) -> str:

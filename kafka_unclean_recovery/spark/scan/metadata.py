@@ -11,6 +11,7 @@ import pyarrow
 
 from kafka_unclean_recovery.log_dir.errors import BadFormat
 from kafka_unclean_recovery.log_dir.metadata.cluster_metadata import ClusterMetadata
+from kafka_unclean_recovery.log_dir.metadata.following import can_be_followed
 from kafka_unclean_recovery.log_dir.metadata.image import (
     BrokerRegistration,
     MetadataImage,
@@ -21,7 +22,9 @@ from kafka_unclean_recovery.log_dir.metadata.newest import (
     apart,
     compacted_topics,
     doubts,
+    reach_of,
     read_node,
+    repeats,
 )
 from kafka_unclean_recovery.log_dir.scan_rows import directories_in_metadata
 from kafka_unclean_recovery.log_dir.tree import Unreadable
@@ -59,17 +62,33 @@ class Known:
     states: int = 0
 
 
+def rank_metadata(settings: Mapping[str, Any], batches: Iterable[Any]) -> Iterator[Any]:
+    """Tell how far the metadata logs with these numbers among the locations of the settings go by
+    the sizes of their files; for DataFrame.mapInArrow."""
+    for number in numbers(batches):
+        location = location_of(settings["locations"][number], settings["store"])
+        yield told({"number": number, "reach": reach_of(location) or (0,)})
+
+
 def weigh_metadata(settings: Mapping[str, Any], batches: Iterable[Any]) -> Iterator[Any]:
     """Tell the authority of the metadata logs with these numbers among the locations of the
-    settings; for DataFrame.mapInArrow."""
+    settings, and whether others can be compared with it; of those that only repeat the furthest
+    log of the settings, that; for DataFrame.mapInArrow."""
+    furthest = settings.get("furthest")
     for number in numbers(batches):
         location = location_of(settings["locations"][number], settings["store"])
         try:
-            authority = read_node(location).authority
+            if furthest is not None:
+                best = location_of(furthest["location"], settings["store"])
+                if repeats(best, tuple(furthest["authority"]), location):
+                    yield told({"number": number, "repeats": True})
+                    continue
+            metadata = read_node(location)
         except (BadFormat, Unreadable) as error:
             yield told({"number": number, "problem": f"{location}: {error}"})
         else:
-            yield told({"number": number, "authority": authority})
+            sound = can_be_followed(metadata)
+            yield told({"number": number, "authority": metadata.authority, "sound": sound})
 
 
 def compare_metadata(settings: Mapping[str, Any], batches: Iterable[Any]) -> Iterator[Any]:
@@ -138,7 +157,7 @@ def known_of(
 ) -> Known:
     """Return what the metadata logs say. newest: as write_states told, None without a log."""
     problems = [*_problems(weighed), *doubts_of_others]
-    read = frozenset(int(row["number"]) for row in weighed if "authority" in row)
+    read = frozenset(int(row["number"]) for row in weighed if "problem" not in row)
     if newest is None:
         return Known(MetadataImage(), None, None, frozenset(), tuple(problems), read)
     return Known(

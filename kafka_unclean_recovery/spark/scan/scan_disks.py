@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import shutil
 import uuid
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import astuple, dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -145,8 +145,7 @@ def _newest_metadata(
     spark: SparkSession, asked: ScanOptions, home: Home, chosen: Chosen, watch: Watch
 ) -> Known:
     locations = [address_of(directory.location) for directory in chosen.with_metadata]
-    settings = {"locations": locations, "store": dict(asked.store)}
-    weighed = _run(spark, "metadata:weigh_metadata", settings, len(locations), watch)
+    weighed = _weighed(spark, locations, dict(asked.store), watch)
     newest = newest_of(weighed)
     if newest is None:
         write_rows(home.states, (), STATES)
@@ -162,6 +161,28 @@ def _newest_metadata(
     settings = {"home": str(home.path), "location": locations[newest]}
     (said,) = _run(spark, "metadata:write_states", settings, 1, watch)
     return known_of(weighed, said, [row["said"] for row in ordered])
+
+
+def _weighed(
+    spark: SparkSession, locations: Sequence[str], store: dict[str, str], watch: Watch
+) -> list[dict[str, Any]]:
+    """Return what weigh_metadata tells of each metadata log. The one that goes furthest by its size
+    is replayed first, and then those alone that do not repeat it."""
+    settings: dict[str, Any] = {"locations": locations, "store": store}
+    ranked = _run(spark, "metadata:rank_metadata", settings, len(locations), watch)
+    if not ranked:
+        return []
+    first = max(ranked, key=lambda row: (row["reach"], -row["number"]))["number"]
+    others = [number for number in range(len(locations)) if number != first]
+    alone = {**settings, "locations": [locations[first]]}
+    (furthest,) = _run(spark, "metadata:weigh_metadata", alone, 1, watch)
+    settings["locations"] = [locations[number] for number in others]
+    if furthest.get("sound"):
+        authority = furthest["authority"]
+        settings["furthest"] = {"location": locations[first], "authority": authority}
+    rest = _run(spark, "metadata:weigh_metadata", settings, len(others), watch)
+    told = [{**row, "number": others[row["number"]]} for row in rest]
+    return [{**furthest, "number": first}, *told]
 
 
 def _decided(asked: ScanOptions, chosen: Chosen, known: Known) -> dict[str, Any]:
