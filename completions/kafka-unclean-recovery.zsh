@@ -383,6 +383,7 @@ _arguments \
     '(1)--command-config=[Java client properties file for the connection, such as TLS and SASL; by default connections are plaintext]:file:_files' \
     '(1)--all-offline-partitions[All partitions without a leader; give this or --path-to-json-file]' \
     '(1)--path-to-json-file=[Only the partitions in this JSON file  {"partitions"  ({"topic"  "foo", "partitions"  (0, 3)})}]:file:_files' \
+    '(1)--topics=[Only topics whose whole name matches this regular expression of Python'\''s re; by default all topics]:topics:{_kafka_unclean_recovery__ask topics}' \
     '(1)--show-replica-info[Show how far each replica'\''s log goes]' \
     '(1)--manual-recovery-output-file=[Write the designated leaders to this new file, for kafka-elect-leaders, and elect nothing]:file:_files' \
     '(1)--automated-recovery[Elect the designated leaders]' \

@@ -11,7 +11,12 @@ from kafka_unclean_recovery.cli.commands.unclean_recovery import Options
 from kafka_unclean_recovery.cli.disk_sources import Sources, read_sources
 from kafka_unclean_recovery.cli.flags import ReplicaFormat, mechanism_flags, wishes_of
 from kafka_unclean_recovery.cli.plan_outputs import PlanOutputs
-from kafka_unclean_recovery.cli.selection import Selection, broker_ids, read_partitions
+from kafka_unclean_recovery.cli.selection import (
+    Selection,
+    broker_ids,
+    read_partitions,
+    selection,
+)
 from kafka_unclean_recovery.cli.session import check_connection, connection_flags
 from kafka_unclean_recovery.cli.terminal.console import Console, check_outside_log_directories
 from kafka_unclean_recovery.cli.terms import read_terms
@@ -94,6 +99,11 @@ def _check_flags(options: Options) -> None:
     """Check the exclusions of KIP-1275 and the output files. Raises Exit(2)."""
     if options.all_offline_partitions == (options.path_to_json_file is not None):
         raise usage("give exactly one of --all-offline-partitions and --path-to-json-file")
+    if options.topics is not None and options.path_to_json_file is not None:
+        raise usage(
+            "--topics chooses among all offline partitions, and --path-to-json-file names"
+            " them: give one of them"
+        )
     if options.format is ReplicaFormat.LADDER and not options.show_replica_info:
         raise usage("--format ladder shows replicas: give it with --show-replica-info")
     manual = options.manual_recovery_output_file
@@ -141,7 +151,13 @@ def _wanted(options: Options) -> Wanted:
     if hoped := sorted(wait_for & gone):
         raise usage(f"broker {hoped[0]} is named in --gone and in {flag}; name it once")
     return Wanted(
-        partitions, wait_for, wait_for_all, options.automated_recovery, ask_groups=True, gone=gone
+        partitions,
+        wait_for,
+        wait_for_all,
+        options.automated_recovery,
+        ask_groups=True,
+        gone=gone,
+        topics=selection(options.topics, None).topics,
     )
 
 
@@ -152,7 +168,8 @@ def _disks(console: Console, options: Options, wanted: Wanted) -> ReplicaInfo | 
         return None
     check_connection(options.bootstrap_server, options.command_config)
     named = None if wanted.partitions is None else frozenset(wanted.partitions)
-    return read_sources(console, sources_of(options), Selection(partitions=named))
+    chosen = Selection(wanted.topics, named)
+    return read_sources(console, sources_of(options), chosen)
 
 
 def afterwards(options: Options, report: Report, journal: Path) -> list[str]:
@@ -186,6 +203,7 @@ def next_command(options: Options) -> str:
     chosen = ["--all-offline-partitions"]
     if options.path_to_json_file is not None:
         chosen = ["--path-to-json-file", str(options.path_to_json_file)]
+    chosen += [] if options.topics is None else ["--topics", options.topics]
     chosen += sources_of(options).flags()
     chosen += [] if options.gone is None else ["--gone", options.gone]
     return shell_join([RECOVERY, *connection, *chosen, "--automated-recovery"])

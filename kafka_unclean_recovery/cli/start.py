@@ -33,8 +33,7 @@ With TLS or a login, add --command-config client.properties. The rest: {RECOVERY
 _FORMAT = " (give --format json)"
 _HABITS = {
     "--dry-run": " (only --automated-recovery changes anything; --show-replica-info plans)",
-    "--topic": " (--path-to-json-file chooses partitions)",
-    "--topics": " (--path-to-json-file chooses partitions)",
+    "--topic": " (--topics chooses topics, --path-to-json-file partitions)",
     "--verbose": " (--format wide shows all rows, --format json everything)",
     "-v": " (--format wide shows all rows, --format json everything)",
     "-o": _FORMAT,

@@ -7,6 +7,7 @@ which must not be taken for "nothing is offline".
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -58,7 +59,8 @@ Read = tuple[Cluster, list[Topic]]
 class Wanted:
     """The partitions that a run looks at, and the brokers that it waits for.
 
-    partitions: sorted; None means all offline partitions. wait_for: broker ids. wait_for_all: wait
+    partitions: sorted; None means all offline partitions, of the topics whose whole names `topics`
+    matches, of all without it. wait_for: broker ids. wait_for_all: wait
     for every replica of every offline partition. ask_groups: ask consumer groups for their
     committed offsets. gone: brokers whose disks are lost for good, which nobody waits for.
     """
@@ -69,6 +71,10 @@ class Wanted:
     will_elect: bool = False
     ask_groups: bool = False
     gone: frozenset[int] = frozenset()
+    topics: re.Pattern[str] | None = None
+
+    def has(self, topic: str) -> bool:
+        return self.topics is None or self.topics.fullmatch(topic) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,10 +131,16 @@ class Views:
         names = None
         if wanted.partitions is not None:
             names = sorted({tp.topic for tp in wanted.partitions})
-        (cluster, topics), reassignments = await asyncio.gather(
+        (cluster, every), reassignments = await asyncio.gather(
             self._current(names, wanted.will_elect), self._reassignments(wanted.will_elect)
         )
-        self.visible = {topic.name: len(topic.partitions) for topic in topics}
+        self.visible = {topic.name: len(topic.partitions) for topic in every}
+        topics = [topic for topic in every if wanted.has(topic.name)]
+        if wanted.topics is not None and not topics:
+            self._problem(
+                f"--topics {wanted.topics.pattern}: no topic has such a name that this user may"
+                " describe; it is compared with whole names"
+            )
         self._check_told(names, topics)
         self._check_read(topics)
         dead = await self._led_by_the_dead(wanted, cluster, topics)
@@ -136,7 +148,7 @@ class Views:
         self._next_look = Deadline.after(budgets.LOOK_AGAIN.good_for)
         states, missing = _select(wanted.partitions, topics, reassignments)
         replicas = {r for state in states.values() if state.offline for r in state.replicas}
-        heard = await self._heard_of(cluster, topics, replicas)
+        heard = await self._heard_of(cluster, every, replicas)
         doubted, living = doubts(replicas, heard), unseen(replicas, heard)
         states = {tp: with_unregistered(state, cluster, living) for tp, state in states.items()}
         if hidden := await self._hidden_leaders(states, cluster, doubted):

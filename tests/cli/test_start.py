@@ -57,7 +57,7 @@ def test_every_command_says_at_once_what_its_parser_says(path: str, flag: str) -
     ("flag", "instead"),
     [
         ("--dry-run", "--show-replica-info"),
-        ("--topics", "--path-to-json-file"),
+        ("--topic", "--topics"),
         ("-o", "--format json"),
         ("--verbose", "--format wide"),
     ],

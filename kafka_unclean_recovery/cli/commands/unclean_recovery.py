@@ -31,6 +31,7 @@ from kafka_unclean_recovery.cli.flags import (
     ReplicaInfoFiles,
     ReplicaLogInfoDialect,
     ReplicaOutputFormat,
+    Topics,
     WaveSize,
     version_flag,
 )
@@ -65,6 +66,7 @@ class Options:
         ),
     ] = False
     path_to_json_file: PartitionsFile = None
+    topics: Topics = None
     show_replica_info: Annotated[
         bool,
         typer.Option("--show-replica-info", help="Show how far each replica's log goes."),

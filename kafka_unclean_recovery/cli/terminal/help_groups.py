@@ -28,6 +28,7 @@ GROUPS = (
             "--all-offline-partitions",
             "--all-topic-partitions",
             "--path-to-json-file",
+            "--topics",
             "--topic",
             "--partition",
             "--show-replica-info",
