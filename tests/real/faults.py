@@ -122,6 +122,16 @@ class Trouble:
         views = self._views
         wait_until(there, TIMEOUT, lambda: f"the orders {wanted}; seen: {views()}")
 
+    def wait_for_first(self, partitions: Iterable[int], brokers: tuple[int, ...]) -> None:
+        """Wait until every live broker shows these first in the orders; one may be behind."""
+
+        def there() -> bool:
+            first = len(brokers)
+            return all(seen[n].replicas[:first] == brokers for seen in views() for n in partitions)
+
+        views = self._views
+        wait_until(there, TIMEOUT, lambda: f"{brokers} first; seen: {views()}")
+
     def wait_for_leader(self, partitions: Iterable[int], leader: int) -> None:
         """Wait for the leader as every live broker sees it."""
 

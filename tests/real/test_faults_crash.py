@@ -43,7 +43,7 @@ def test_the_next_run_puts_back_what_a_crash_before_the_election_left(
     before = troubled.orders(partitions)
     _crash(troubled, commands, partitions, Gate(ELECT_LEADERS))
     assert troubled.leaders(partitions) == {-1}
-    assert {order[:2] for order in troubled.orders(partitions).values()} == {(3, 4)}
+    troubled.wait_for_first(partitions, (3, 4))
     (crashed,) = commands.journals()
     make_older(crashed, GHOST_SECONDS - LEFT_SECONDS)
 
