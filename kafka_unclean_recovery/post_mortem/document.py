@@ -72,7 +72,7 @@ def _learnt(learnt: Learnt) -> LearntJson:
         FoundJson(
             *row.topic_partition, row.broker, row.beyond, row.at_least, row.saved, row.directory
         )
-        for _, row in sorted(learnt.found.items())
+        for row in learnt.found
     )
     produced = to_model(learnt.produced, tuple[ProducedJson, ...])
     return LearntJson(found, produced, learnt.commits)

@@ -46,29 +46,34 @@ class Produced:
 class Learnt:
     """All of that. commits: how many of consumer groups were brought back."""
 
-    found: dict[tuple[TopicPartition, int], Found] = field(default_factory=dict)
+    by_partition: dict[TopicPartition, dict[int, Found]] = field(default_factory=dict)
     produced: list[Produced] = field(default_factory=list)
     commits: int = 0
 
     @property
+    def found(self) -> list[Found]:
+        """Return all that was found, by partition and broker."""
+        return [row for partition in sorted(self.by_partition) for row in self.of(partition)]
+
+    @property
     def anything(self) -> bool:
-        return bool(self.found or self.produced or self.commits)
+        return bool(self.by_partition or self.produced or self.commits)
 
     def hear(self, found: Found) -> None:
         """Take in what a command found. What was known before stays known: the disk may have been
         cut since, by its broker's start, and the rest of its records is gone then."""
-        replica = found.topic_partition, found.broker
-        before = self.found.get(replica)
-        self.found[replica] = found if before is None else _both(before, found)
+        rows = self.by_partition.setdefault(found.topic_partition, {})
+        before = rows.get(found.broker)
+        rows[found.broker] = found if before is None else _both(before, found)
 
     def of(self, topic_partition: TopicPartition) -> list[Found]:
         """Return what was found of one partition, by broker."""
-        rows = [f for (tp, _), f in self.found.items() if tp == topic_partition]
-        return sorted(rows, key=lambda row: row.broker)
+        rows = self.by_partition.get(topic_partition, {})
+        return [rows[broker] for broker in sorted(rows)]
 
     def knows(self, topic_partition: TopicPartition, broker: int) -> bool:
         """Tell whether it is known what this replica held beyond the elected leader's log."""
-        found = self.found.get((topic_partition, broker))
+        found = self.by_partition.get(topic_partition, {}).get(broker)
         return found is not None and found.beyond is not None and not found.at_least
 
 
@@ -84,8 +89,7 @@ def _both(before: Found, now: Found) -> Found:
 
 def learnt_sentences(learnt: Learnt) -> Iterator[str]:
     """Yield sentences on all partitions together, none where nothing was learnt."""
-    rows = learnt.found.values()
-    if rows:
+    if rows := learnt.found:
         who = brokers_text(sorted({row.broker for row in rows}))
         yield f"Found since, on the disks of {who}: {_counts(rows)}."
     for produced in learnt.produced:

@@ -10,6 +10,7 @@ from kafka_unclean_recovery.post_mortem.story import (
     Election,
     PostMortem,
     Seed,
+    known_since,
     unread_replicas,
 )
 from kafka_unclean_recovery.shown import shell_join
@@ -60,7 +61,7 @@ def _orders(told: PostMortem) -> Iterator[Step]:
 
 
 def _offline(told: PostMortem) -> Iterator[Step]:
-    last = {e.topic_partition: e for e in sorted(told.elections, key=_when)}
+    last = {e.topic_partition: e for e in sorted(told.elections, key=known_since)}
     left = sum(not _online(election) for election in last.values())
     if left:
         what = f"{count_text(left, 'partition')} may have no leader still"
@@ -71,10 +72,6 @@ def _offline(told: PostMortem) -> Iterator[Step]:
     flags = ("--all-offline-partitions", "--show-replica-info")
     command = _line(_COMMAND, *_connection(told), *flags)
     yield Step(f"{what}: look again", (command,), alarm=True)
-
-
-def _when(election: Election) -> int:
-    return max(election.decided_at_ms or 0, election.begun_at_ms or 0)
 
 
 def _online(election: Election) -> bool:
@@ -129,7 +126,7 @@ def _care(told: PostMortem) -> Iterator[Step]:
 
 def _dead(told: PostMortem) -> Iterator[Step]:
     journal = ("--journal", told.journal)
-    found = told.learnt.found.values()
+    found = told.learnt.found
     dead = {broker for _, broker in unread_replicas(told)}
     dead |= {row.broker for row in found if row.beyond and row.saved is None}
     if told.gone:

@@ -155,12 +155,17 @@ def unread_replicas(told: PostMortem) -> list[tuple[TopicPartition, int]]:
     ]
 
 
+def known_since(election: Election) -> int:
+    """Return when the election was decided on or begun, whichever came last, in ms."""
+    return max(election.decided_at_ms or 0, election.begun_at_ms or 0)
+
+
 def carried_out(elections: Iterable[Election]) -> Mapping[TopicPartition, PartitionPlan]:
     """Return the plan of each partition's last election, with who leads by the journal as the
     designated leader; None where nobody knows who was elected."""
     return {
         each.topic_partition: replace(each.plan, designated_leader=_leads(each))
-        for each in sorted(elections, key=lambda e: max(e.decided_at_ms or 0, e.begun_at_ms or 0))
+        for each in sorted(elections, key=known_since)
         if each.plan is not None
     }
 

@@ -155,9 +155,10 @@ def total_sentence(elections: Sequence[Election]) -> str:
 def since_then(told: PostMortem) -> Iterator[str]:
     """Yield what was learnt of the losses after the elections, and what waits for that still."""
     yield from learnt_sentences(told.learnt)
-    unread = count_text(len(unread_replicas(told)), "replica")
-    if told.learnt.found and unread_replicas(told):
-        yield f"Not known yet: what {unread} held that were down, and may hold more."
+    unread = unread_replicas(told)
+    if told.learnt.by_partition and unread:
+        replicas = count_text(len(unread), "replica")
+        yield f"Not known yet: what {replicas} held that were down, and may hold more."
 
 
 def loss_pair(election: Election) -> tuple[str, str]:

@@ -45,7 +45,6 @@ TWINS = {
     ("quorum.VoterJson", "metadata_quorum.copies.Voter"): _ROOM,
     ("post_mortem.MomentJson", "post_mortem.story.Moment"): _ROOM,
     ("post_mortem.StepJson", "post_mortem.next_steps.Step"): _ROOM,
-    ("post_mortem.LearntJson", "post_mortem.learnt.Learnt"): _ROOM,
     ("post_mortem.ProducedJson", "post_mortem.learnt.Produced"): _ROOM,
     ("post_mortem.QuorumSeedJson", "post_mortem.story.Seed"): _ROOM,
     ("start_order.HarmJson", "start_order.result.Harm"): _ROOM,
