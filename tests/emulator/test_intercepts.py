@@ -16,12 +16,20 @@ from kafka_unclean_recovery.emulator import Cluster, Options
 from kafka_unclean_recovery.emulator.apis.supported import apis
 from kafka_unclean_recovery.emulator.listener import wire
 from kafka_unclean_recovery.emulator.listener.failure_answers import failed
-from kafka_unclean_recovery.emulator.listener.intercepts import Close, Delay, Fail, NoAnswer, Seen
+from kafka_unclean_recovery.emulator.listener.intercepts import (
+    Close,
+    Delay,
+    Fail,
+    Hold,
+    NoAnswer,
+    Seen,
+)
 from kafka_unclean_recovery.emulator.listener.wire import response_class
 from kafka_unclean_recovery.kraft_rules.releases import KIP_966
 from kafka_unclean_recovery.mechanisms import Dialect
 from kafka_unclean_recovery.messages.elect_leaders import ElectLeadersRequest
 from tests.emulator.asking import address, ask
+from tests.emulator.holding import held_while
 from tests.fidelity.wire import Wire
 from tests.messages.building import build
 
@@ -32,7 +40,7 @@ TABLE = apis(KIP_966, Dialect.KIP_966)
 @pytest.fixture
 def cluster() -> Iterator[Cluster]:
     """Yield a cluster in which TOPIC has no leader, and broker 2 could be it."""
-    with Cluster(Options(brokers=2)) as running:
+    with Cluster(Options(brokers=3)) as running:
         running.create_topic(TOPIC, assignment=[(1, 2)])
         running.lag(2)
         running.produce(TOPIC, 0, 1, acks="1")
@@ -107,6 +115,27 @@ def test_a_delayed_request_is_carried_out_late(cluster: Cluster) -> None:
     assert _elect(cluster).error_code == 0
     assert time.monotonic() - begin >= 0.3
     assert _leader(cluster) == 2
+
+
+def test_a_held_request_is_carried_out_once_it_is_let_go(cluster: Cluster) -> None:
+    killed: list[int] = []
+
+    def act() -> None:
+        assert _leader(cluster) == -1
+        killed.append(3)
+        cluster.kill(3)
+
+    cluster.intercept("ElectLeaders", lambda _: held_while(act))
+    assert _elect(cluster).error_code == 0
+    assert killed == [3]
+    assert _leader(cluster) == 2
+
+
+def test_a_request_that_nobody_lets_go_ends_with_its_connection(cluster: Cluster) -> None:
+    cluster.intercept("ElectLeaders", Hold(lambda: False, seconds=0.1))
+    with pytest.raises(ConnectionResetError):
+        _elect(cluster)
+    assert _leader(cluster) == -1
 
 
 def test_a_function_sees_the_request_and_may_let_it_pass(cluster: Cluster) -> None:

@@ -6,13 +6,16 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
 
 from kafka_unclean_recovery.emulator import Cluster
 from kafka_unclean_recovery.emulator.faults import CLIENTS, CONTROLLER, Drop
-from kafka_unclean_recovery.emulator.listener.intercepts import Delay, Rewrite, Seen
+from kafka_unclean_recovery.emulator.listener.intercepts import Rewrite
+from kafka_unclean_recovery.survey import budgets
+from tests.emulator.holding import held_while
 from tests.mission.test_who_lives import (
     BETTER,
     TOPIC,
@@ -168,13 +171,21 @@ def test_one_that_has_started_again_and_that_the_controllers_do_not_hear_is_aske
 
 
 def _while_logs_are_gathered(cluster: Cluster, act: Callable[[], object]) -> None:
-    """Act when the better one has answered, while the worse one takes its time."""
+    """Act when the better one has answered all, and the worse one has not told its log end yet;
+    that takes so long that what was seen before has to be looked at anew."""
+    answered = threading.Event()
 
-    def late(_: Seen) -> Delay:
-        threading.Timer(0.5, act).start()
-        return Delay(1.0)
+    def last_answer(answer: dict[str, Any]) -> dict[str, Any]:
+        answered.set()
+        return answer
 
-    cluster.intercept("ListOffsets", late, broker=WORSE, times=1)
+    def acts() -> None:
+        assert answered.wait(20)
+        act()
+
+    cluster.intercept("Fetch", Rewrite(last_answer), broker=BETTER)
+    held = partial(held_while, acts, at_least=budgets.CURRENT.good_for)
+    cluster.intercept("ListOffsets", lambda _: held(), broker=WORSE)
 
 
 def test_one_that_starts_again_while_logs_are_gathered_is_unknown(empty: Cluster) -> None:
@@ -189,14 +200,19 @@ def test_one_that_starts_again_while_logs_are_gathered_is_unknown(empty: Cluster
 def test_one_that_starts_again_is_waited_for_as_long_as_the_operator_allows(
     empty: Cluster,
 ) -> None:
-    def restarts() -> None:
-        _restart_with_its_right_disk(empty)
-        time.sleep(1.5)
+    def has_started() -> None:
         empty.unfence(BETTER)
         empty.restore_links()
 
+    started = threading.Timer(1.5, has_started)
+
+    def restarts() -> None:
+        _restart_with_its_right_disk(empty)
+        started.start()
+
     _while_logs_are_gathered(empty, restarts)
     told = _recover(empty, *WITHOUT_LOSS, "--recovery-duration-ms", "20000")
+    started.join()
     assert told.code == 0, told
     assert empty.partition(TOPIC, 0).leader == BETTER
     assert told.log(BETTER)["log_end_offset"] == 1500

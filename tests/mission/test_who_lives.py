@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from kafka_unclean_recovery.emulator.faults import CONTROLLER, STOPPED
 from kafka_unclean_recovery.emulator.listener.intercepts import (
     Delay,
     Fail,
+    Hold,
     Rewrite,
     Seen,
     Throttle,
@@ -29,6 +29,7 @@ from kafka_unclean_recovery.kafka_names import Errors
 from kafka_unclean_recovery.signals import stopping_signals
 from tests.cli import in_process
 from tests.cli.run import RECOVERY, run
+from tests.emulator.holding import held_while
 
 TOPIC = "orders"
 WORSE, BETTER = 4, 3
@@ -285,12 +286,9 @@ def test_who_came_back_while_the_journal_was_written_is_seen(
 def test_who_comes_back_while_the_order_is_written_is_seen(without_better: Cluster) -> None:
     orders: list[Seen] = []
 
-    def comes_back(seen: Seen) -> Delay | None:
+    def comes_back(seen: Seen) -> Hold | None:
         orders.append(seen)
-        if len(orders) > 1:
-            return None
-        threading.Thread(target=without_better.start, args=(BETTER,)).start()
-        return Delay(0.5)
+        return held_while(lambda: without_better.start(BETTER)) if len(orders) == 1 else None
 
     without_better.intercept("AlterPartitionReassignments", comes_back, times=9)
     told = _recover(without_better, *WITHOUT_LOSS)

@@ -24,7 +24,6 @@ from kafka_unclean_recovery.documents.journal_lines import half_done, parse, unf
 from kafka_unclean_recovery.emulator import Cluster, Options
 from kafka_unclean_recovery.emulator.listener.intercepts import (
     Close,
-    Delay,
     Fail,
     LeaveOut,
     Seen,
@@ -35,6 +34,7 @@ from kafka_unclean_recovery.transport import coming
 from kafka_unclean_recovery.transport.reorder_elector import ReorderElector
 from tests.cli.in_process import ELECTION, RECOVERY, Done, invoke
 from tests.emulator.asking import ask
+from tests.emulator.holding import held_while
 from tests.real.tap import ELECT_LEADERS, Gate, tapped
 
 TOPIC = "orders"
@@ -250,12 +250,7 @@ def test_a_replica_that_comes_back_while_the_election_is_on_its_way_makes_the_lo
 ):
     """30 records are on 4, which is neither in the ISR nor in the ELR; 3, with 20, is elected."""
     with outage(longer=4) as cluster:
-
-        def come_back(_: Seen) -> Delay:
-            threading.Thread(target=cluster.start, args=(4,)).start()
-            return Delay(3.0)
-
-        cluster.intercept(ELECT, come_back)
+        cluster.intercept(ELECT, lambda _: held_while(lambda: cluster.start(4)))
         done = recover(cluster, "--accept-loss", "*:0")
         assert (done.code, leaders(cluster)) == (1, [BEST]), done.stderr
     found = json.loads(done.stdout)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from copy import deepcopy
 from functools import partial
 from typing import Any
@@ -25,6 +25,7 @@ from kafka_unclean_recovery.emulator.listener.intercepts import (
     Close,
     Delay,
     Fail,
+    Hold,
     LeaveOut,
     NoAnswer,
     Rewrite,
@@ -53,6 +54,8 @@ FORWARDING_SECONDS = 60.0
 whatever time-out the request names. A request that reaches the controller before is carried out,
 even if its sender is gone."""
 
+_HELD_POLL_SECONDS = 0.01
+
 
 class HangUp(Exception):
     """The connection must be closed without an answer."""
@@ -78,6 +81,9 @@ async def carry_out(context: Context, api: Api, request: Any) -> Fields | None:
             return await _throttled(context, api, request, seconds)
         case Delay(seconds, carried_out):
             return await _late(context, api, request, seconds, carried_out)
+        case Hold(until, seconds):
+            await _held(until, seconds)
+            return await _answer(context, api, request)
         case NoAnswer(carried_out) | Close(carried_out):
             if carried_out:
                 await _answer(context, api, request)
@@ -152,6 +158,14 @@ async def _late(
     answer = await _answer(context, api, request)
     await asyncio.sleep(seconds)
     return answer
+
+
+async def _held(until: Callable[[], bool], seconds: float) -> None:
+    deadline = Deadline.after(seconds)
+    while not until():
+        if deadline.expired:
+            raise HangUp
+        await asyncio.sleep(_HELD_POLL_SECONDS)
 
 
 async def _answer(context: Context, api: Api, request: Any) -> Fields | None:

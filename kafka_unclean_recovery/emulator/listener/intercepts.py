@@ -86,7 +86,17 @@ class Delay:
     carried_out: bool = False
 
 
-Action = Fail | LeaveOut | Throttle | Rewrite | NoAnswer | Close | Delay
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """The request is carried out and answered once `until` returns True, which it is asked in the
+    cluster's thread, many times a second. After so many seconds the connection is closed instead.
+    """
+
+    until: Callable[[], bool]
+    seconds: float = 60.0
+
+
+Action = Fail | LeaveOut | Throttle | Rewrite | NoAnswer | Close | Delay | Hold
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from kafka_unclean_recovery.cli import live_salvaging
 from kafka_unclean_recovery.emulator import Cluster, Options, Settings
 from kafka_unclean_recovery.emulator.control.status import partition_status
 from kafka_unclean_recovery.emulator.emulation import Emulation
-from kafka_unclean_recovery.emulator.listener.intercepts import Close, Delay, Fail, Seen
+from kafka_unclean_recovery.emulator.listener.intercepts import Close, Fail, Hold, Seen
 from kafka_unclean_recovery.salvage.layout import RECORDS
 from kafka_unclean_recovery.salvage.live import fetching
 from kafka_unclean_recovery.salvage.live.fetched_log import FetchedLog
@@ -176,7 +176,7 @@ def meanwhile(home: Home, partition: int, nth: int, do: Callable[[], None]) -> I
     """Do something while the nth fetch of the partition's tail waits for its answer."""
     reached, done, seen = threading.Event(), threading.Event(), 0
 
-    def decide(request: Seen) -> Delay | None:
+    def decide(request: Seen) -> Hold | None:
         nonlocal seen
         topics = request.request.topics
         wanted = {(p.partition, p.fetch_offset) for t in topics for p in t.partitions}
@@ -187,7 +187,7 @@ def meanwhile(home: Home, partition: int, nth: int, do: Callable[[], None]) -> I
             seen += 1
             if seen == nth:
                 reached.set()
-                return Delay(0.3)
+                return Hold(done.is_set)
         return None
 
     def act() -> None:
