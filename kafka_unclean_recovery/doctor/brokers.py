@@ -119,6 +119,7 @@ def _old(facts: Facts) -> Iterator[Check]:
             f"brokers and topics may be those of a while ago: {facts.old}",
             "a broker that is cut off from the controllers answers from its old metadata",
             "look at the way from the brokers to the controllers, and run again",
+            untold=True,
         )
 
 

@@ -25,19 +25,26 @@ class Status(StrEnum):
 
     @property
     def bad(self) -> bool:
-        """Return True when the exit code reports the status."""
+        """Return True when a recovery may not work for what the check says."""
         return self in (Status.WARNING, Status.FAILURE)
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One check. `code` is stable. `to_do` is empty where there is nothing to do."""
+    """One check. `code` is stable. `to_do` is empty where there is nothing to do. `untold`: a
+    warning or failure that says only that something was not found out."""
 
     code: str
     status: Status
     what: str
     why: str
     to_do: str = ""
+    untold: bool = False
+
+    @property
+    def known(self) -> bool:
+        """Return False when the check says only that something was not found out."""
+        return not self.untold and self.status is not Status.UNKNOWN
 
 
 def worst(checks: Iterable[Check]) -> Status:

@@ -17,12 +17,18 @@ from kafka_unclean_recovery.doctor.rights import right_checks
 from kafka_unclean_recovery.doctor.room import room_checks
 from kafka_unclean_recovery.documents.doctor import DoctorJson
 from kafka_unclean_recovery.documents.reading.codec import to_json, to_model
+from kafka_unclean_recovery.errors import CANNOT_TELL, NOT_ALL, OK
 from kafka_unclean_recovery.report.prometheus import Metric, gauges
 from kafka_unclean_recovery.report.window import wrapped
 from kafka_unclean_recovery.shown import shown, shown_lines
 from kafka_unclean_recovery.wording import one_line
 
 _INDENT = " " * 9
+_VERDICTS = {
+    OK: "nothing that was found stands in the way of a recovery",
+    NOT_ALL: "not well: a recovery may fail or do harm by what is named",
+    CANNOT_TELL: "not known whether a recovery would work: ask again for what was not found out",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +43,15 @@ class Diagnosis:
     @property
     def worst(self) -> Status:
         return worst(self.checks)
+
+    @property
+    def exit_code(self) -> int:
+        """Return OK, NOT_ALL when something is known to stand in the way of a recovery, and
+        CANNOT_TELL when nothing is, and something that it depends on was not found out."""
+        bad = [check for check in self.checks if check.status.bad]
+        if any(check.known for check in bad):
+            return NOT_ALL
+        return CANNOT_TELL if bad else OK
 
     @property
     def counts(self) -> Counter[str]:
@@ -92,7 +107,8 @@ def _lines(check: Check) -> Iterator[str]:
 def _summary(diagnosis: Diagnosis) -> str:
     counts = diagnosis.counts
     told = ", ".join(f"{counts[s]} {s}" for s in reversed(Status) if counts[s])
-    return f"cluster {one_line(diagnosis.cluster_id)}: {told}"
+    verdict = _VERDICTS[diagnosis.exit_code]
+    return f"cluster {one_line(diagnosis.cluster_id)}: {told}; {verdict}"
 
 
 def render_json(diagnosis: Diagnosis) -> str:

@@ -44,15 +44,16 @@ def partition_checks(facts: Facts) -> Iterator[Check]:
 
 
 def _offline(facts: Facts) -> Check:
-    why = "these are what a recovery is for"
+    why, to_do = "these are what a recovery is for", "ask through other brokers"
     if facts.topics.failed:
         what = f"partitions are not known: {facts.topics.problem}"
-        return Check("offline_partitions", Status.FAILURE, what, why, "ask through other brokers")
+        untold = not facts.topics.refused
+        return Check("offline_partitions", Status.FAILURE, what, why, to_do, untold)
     count, offline = len(facts.partitions), facts.offline
     errors = not_told(facts.topics.value or ())
     if errors and not offline:
         what = f"not known of {words.some(sorted(errors))}: {', '.join(sorted({*errors.values()}))}"
-        return Check("offline_partitions", Status.FAILURE, what, why, "ask through other brokers")
+        return Check("offline_partitions", Status.FAILURE, what, why, to_do, untold=True)
     if not offline:
         what = f"none is offline of what this user may see: {count_text(count, 'partition')}"
         unseen = len(facts.led_unseen)
@@ -120,7 +121,8 @@ def _reassignments(facts: Facts) -> Check:
     why += " may elect an adding replica that is empty; such partitions are refused"
     if facts.reassignments.failed:
         what = f"reassignments in progress are not known: {facts.reassignments.problem}"
-        return Check(code, Status.WARNING, what, why, "nothing is elected until they are known")
+        to_do = "nothing is elected until they are known"
+        return Check(code, Status.WARNING, what, why, to_do, untold=True)
     found = facts.reassignments.value or {}
     if not found:
         return Check(code, Status.OK, "no reassignment is in progress", why)

@@ -100,7 +100,8 @@ def _judged(code: str, right: str, asked: Mapping[str, Answer[Any]], why: str) -
         return Check(code, Status.OK, f"{right} is there: {proof[0]} was answered", why)
     request, answer = next(iter(asked.items()))
     what = f"{right} is not known: {request}: {answer.problem}"
-    return Check(code, Status.WARNING, what, why, "run again when the controllers answer")
+    to_do = "run again when the controllers answer"
+    return Check(code, Status.WARNING, what, why, to_do, untold=True)
 
 
 def _on_topics(
@@ -121,10 +122,12 @@ def _on_topics(
     if untried:
         what = f"{named} could not be tried on topics {words.some(untried)}: no live broker that"
         to_do = "run again when one of their brokers answers"
-        return Check(code, Status.WARNING, f"{what} hosts them answered", why, to_do)
+        what += " hosts them answered"
+        return Check(code, Status.WARNING, what, why, to_do, untold=True)
     if not codes:
         what = f"{named} could not be tried: this user sees no topic"
-        return Check(code, Status.WARNING, what, why, f"grant {named}, or create a topic; {_ALL}")
+        to_do = f"grant {named}, or create a topic; {_ALL}"
+        return Check(code, Status.WARNING, what, why, to_do, untold=True)
     count = count_text(len(codes), "topic")
     what = f"{named} is there, on one partition of {count} each: {request} was answered"
     return Check(code, Status.OK, what, why)
@@ -145,7 +148,8 @@ def _log_info(facts: Facts) -> Iterator[Check]:
         yield Check(code, Status.OK, "GetReplicaLogInfo was answered", why)
     else:
         what = "no broker answered GetReplicaLogInfo"
-        yield Check(code, Status.WARNING, what, why, "use --transport list-offsets")
+        to_do = "use --transport list-offsets"
+        yield Check(code, Status.WARNING, what, why, to_do, untold=True)
 
 
 def _hidden(facts: Facts) -> Check:
@@ -161,7 +165,8 @@ def _hidden(facts: Facts) -> Check:
     seen = {topic.name for topic in facts.topics.value or ()}
     if not told or facts.topics.failed:
         what = "whether topics are hidden from this user is not known: no broker named those on"
-        return Check(code, Status.WARNING, f"{what} its disks", why, _to_name_disks(facts))
+        what += " its disks"
+        return Check(code, Status.WARNING, what, why, _to_name_disks(facts), untold=True)
     if hidden := sorted(on_disk - seen):
         what = f"topics that this user may not describe: {words.some(hidden)}"
         return Check(code, Status.FAILURE, what, why, f"grant Topic:DESCRIBE and READ; {_ALL}")

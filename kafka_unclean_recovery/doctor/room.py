@@ -39,7 +39,8 @@ def _journal(space: Space) -> Check:
         return Check(code, Status.FAILURE, what, _JOURNAL, to_do)
     if space.free_bytes is None:
         what = f"room in {space.path} is not known"
-        return Check(code, Status.WARNING, what, _JOURNAL, "look at the volume that it is on")
+        to_do = "look at the volume that it is on"
+        return Check(code, Status.WARNING, what, _JOURNAL, to_do, untold=True)
     status = Status.OK if space.free_bytes >= _JOURNAL_BYTES else Status.FAILURE
     to_do = "" if status is Status.OK else f"free {words.size(_JOURNAL_BYTES)} there"
     return Check(code, status, f"{_free(space)} for the journal", _JOURNAL, to_do)
@@ -71,7 +72,7 @@ def _salvage(facts: Facts) -> Check:
         what = f"{space.path} can't be written to"
         if space.writable:
             what = f"room in {space.path} is not known"
-        return Check(code, Status.WARNING, what, _SALVAGE, to_do)
+        return Check(code, Status.WARNING, what, _SALVAGE, to_do, untold=space.writable)
     held = _live_bytes(facts)
     what = f"{_free(space)} for a salvage"
     if facts.offline:

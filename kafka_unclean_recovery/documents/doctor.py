@@ -13,7 +13,7 @@ Status = Annotated[
     Literal["ok", "notice", "unknown", "warning", "failure"],
     Meta(
         description="How grave it is. unknown: it can't be found out, and a recovery does not"
-        " hang on it. The exit code is 1 from warning on."
+        " hang on it. The exit code is 0 below warning."
     ),
 ]
 
@@ -42,6 +42,8 @@ class CheckJson(Entry, frozen=True):
     what: What is so.
     why: Why it matters for a recovery.
     to_do: What to do; null where nothing is to be done.
+    known: It is false where the check says only that something could not be found out. The exit code is
+        4 when that holds for each warning and failure.
     """
 
     code: CheckCode
@@ -49,6 +51,7 @@ class CheckJson(Entry, frozen=True):
     what: str
     why: str
     to_do: str | None
+    known: bool
 
 
 @published("What kafka-unclean-recovery doctor found, format 1")

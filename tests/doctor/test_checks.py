@@ -456,3 +456,21 @@ def test_a_dead_member_leads_by_itself_and_nobody_looks_at_its_log() -> None:
     assert "before-start" in found.to_do
     others = replace(member, elr=(), last_known_elr=())
     assert not [c for c in checks(topics=topics(others)) if c.code == "led_on_return"]
+
+
+def _with(name: str, answer: Answer[Any]) -> Facts:
+    changed: dict[str, Any] = {name: answer}
+    return replace(HEALTHY, **changed)
+
+
+def test_each_failed_answer_alone_is_told_apart_from_what_is_not_well() -> None:
+    """The exit code never hides what is not well behind what is not known, nor the other way."""
+    for name in ("topics", "quorum", "reassignments", "configs"):
+        found = diagnose(_with(name, NO_ANSWER), "now")
+        bad = [check for check in found.checks if check.status.bad]
+        codes = {0: not bad, 1: any(c.known for c in bad), 4: not any(c.known for c in bad)}
+        assert codes[found.exit_code], (name, found.exit_code, bad)
+        expected = {"topics": 4, "quorum": 1, "reassignments": 4, "configs": 0}
+        assert found.exit_code == expected[name], bad
+        refused = diagnose(_with(name, REFUSED), "now")
+        assert refused.exit_code == (0 if name == "configs" else 1), name

@@ -382,6 +382,20 @@ def test_a_request_that_is_never_answered_is_that_check_alone(cluster: Cluster) 
     assert done.statuses("unclean_elections") == ["unknown"]
 
 
+def test_what_a_recovery_depends_on_and_was_not_found_out_is_neither_well_nor_not_well(
+    cluster: Cluster,
+) -> None:
+    cluster.intercept("ListPartitionReassignments", NoAnswer(carried_out=False), times=100)
+    done = doctor(cluster.bootstrap_servers, timeout_ms=QUICKLY)
+    assert (done.code, done.bad) == (4, {"reassignments"})
+    assert done.document is not None
+    found = {c["code"]: c["known"] for c in done.document["checks"] if c["status"] == "warning"}
+    assert found == {"reassignments": False}
+    cluster.kill(3)
+    cluster.fence(3)
+    assert doctor(cluster.bootstrap_servers, timeout_ms=QUICKLY).code == 1
+
+
 def test_a_topic_that_was_made_meanwhile_is_not_taken_for_hidden(cluster: Cluster) -> None:
     # Once the topics are told as they were before there was one.
     cluster.intercept("DescribeTopicPartitions", Fail(Errors.UNKNOWN_TOPIC_OR_PARTITION), times=1)

@@ -43,7 +43,7 @@ def test_nothing_from_a_broker_breaks_a_line_or_reaches_the_terminal() -> None:
         "         why: why\n"
         "         do:  do it\n"
         "\n"
-        "cluster id\\x1b: 1 warning\n"
+        "cluster id\\x1b: 1 warning; not well: a recovery may fail or do harm by what is named\n"
     )
 
 
@@ -67,6 +67,7 @@ def test_on_a_terminal_what_is_well_is_one_sentence_and_the_gravest_comes_last()
     assert lines[0] == "12 ok: fine_0, fine_1, fine_2, fine_3,"
     assert all(len(line) <= 40 for line in lines)
     assert text.index("fine_11") < text.index("notice   odd: it is odd") < text.index("failure")
-    assert lines[-3:] == ["         do:  mend it", "", "cluster id: 1 failure, 1 notice, 12 ok"]
+    assert lines[-5:-2] == ["         do:  mend it", "", "cluster id: 1 failure, 1 notice, 12 ok;"]
+    assert lines[-2] == "  not well: a recovery may fail or do"
     for line in ("why: nothing works", "why: somebody may wonder"):
         assert line in text

@@ -36,7 +36,6 @@ TWINS = {
     ("loss_by_topic.TopicLossJson", "report.loss_by_topic.TopicLoss"): _ROOM,
     ("salvage.SegmentJson", "salvage.raw_segments.RawSegment"): _ROOM,
     ("salvage.TransactionJson", "salvage.transactions.Transaction"): _ROOM,
-    ("doctor.CheckJson", "doctor.check.Check"): _ROOM,
     ("aftercare.GoneDisksJson", "aftercare.gone_disks.GoneDisks"): _ROOM,
     ("aftercare.ProducerJson", "cluster.requests.transactions.ProducerState"): (
         "cluster imports no documents"

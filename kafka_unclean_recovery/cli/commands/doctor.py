@@ -38,7 +38,7 @@ from kafka_unclean_recovery.doctor.diagnosis import (
 )
 from kafka_unclean_recovery.doctor.examine import Patient, examine
 from kafka_unclean_recovery.doctor.facts import Room, Space
-from kafka_unclean_recovery.errors import NOT_ALL, OK, usage
+from kafka_unclean_recovery.errors import usage
 from kafka_unclean_recovery.files.state_directory import (
     state_directory,
     unfinished_journals,
@@ -54,7 +54,8 @@ class Options:
     The checks cover every broker and the controller quorum, releases and their known bugs, the
     mechanism that would be used, each right that it needs (by trying), elections that the
     controller may make by itself, reassignments, clocks and free space. Each line says what was
-    found, why it matters and what to do. The exit code is 1 when a line is a warning or a failure.
+    found, why it matters and what to do. The exit code is 1 when a warning or a failure tells what
+    is not well, and 4 when each tells only that something could not be found out.
     """
 
     bootstrap_server: BootstrapServer
@@ -121,7 +122,7 @@ async def _doctor(session: Session, options: Options) -> int:
     columns = columns_to_fit(options.format)
     text = render_text(found) if columns is None else render_for_reading(found, columns)
     session.console.artefact(render_json(found) if options.format.is_json else text)
-    return NOT_ALL if found.worst.bad else OK
+    return found.exit_code
 
 
 def _room(cluster_id: str, salvage: Path) -> Room:
