@@ -42,8 +42,8 @@ class CheckJson(Entry, frozen=True):
     what: What is so.
     why: Why it matters for a recovery.
     to_do: What to do; null where nothing is to be done.
-    known: It is false where the check says only that something could not be found out. The exit code is
-        4 when that holds for each warning and failure.
+    known: It is false where the check says only that something could not be found out. The exit
+        code is 4 when that holds for each warning and failure.
     """
 
     code: CheckCode
