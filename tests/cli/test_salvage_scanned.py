@@ -84,7 +84,7 @@ def test_without_log_dirs_what_holds_more_is_read_where_the_scan_found_it(home: 
     # What was not to be read can be gone.
     shutil.rmtree("disks/broker-3")
     done = home.salvage()
-    assert (done.code, done.stderr) == (0, ""), done
+    assert done.code == 0, done
     assert home.was_read == {1}
     assert home.rows[1]["records"] == 5
     spared = home.rows[3]

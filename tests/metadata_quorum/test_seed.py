@@ -22,6 +22,8 @@ from kafka_unclean_recovery.log_dir.small_files.properties_files import parse_me
 from kafka_unclean_recovery.metadata_quorum.copies import Copy, read_copy
 from kafka_unclean_recovery.metadata_quorum.places import CopyPlace
 from kafka_unclean_recovery.metadata_quorum.seed import SeedRefused, write_seed
+from tests.cli.in_process import RECOVERY, invoke
+from tests.cli.printed import printed
 from tests.log_dir.cluster_metadata_encoder import NO_OP, snapshot
 from tests.metadata_quorum.disks import (
     CLUSTER,
@@ -59,6 +61,24 @@ def never() -> None: ...
 def checksums(directory: Path) -> dict[str, str]:
     found = sorted(path for path in directory.rglob("*") if path.is_file())
     return {str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in found}
+
+
+def test_each_printed_next_command_leads_to_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    disks = tmp_path / "the disks"
+    for node in (1, 2):
+        write_node(disks, node, static_log(), quorum_epoch=9)
+    (seed,) = printed(plan(disks, *ALL_LOST).stderr, NEWDIR=str(tmp_path / "a new one"))
+    done = quorum(*seed[1:], "--yes")
+    assert done.code == 0, done.stderr
+    assert seeded(tmp_path / "a new one").problems == ()
+    verify, report = printed(done.stderr, BROKERS="127.0.0.1:1")
+    assert verify[:4] == ["quorum", "verify", "--plan", str(tmp_path / "plan.json")]
+    told = invoke(RECOVERY, *report)
+    assert (told.code, told.stderr) == (0, "")
+    assert "is written, whole, and read back" in told.stdout
 
 
 @pytest.mark.parametrize("torn", [b"", b"\0\0\0\0"], ids=["whole", "torn"])

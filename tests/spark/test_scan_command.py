@@ -26,6 +26,7 @@ from kafka_unclean_recovery.log_dir.watching import Progress
 from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.spark.scan.job import Home, ScanOptions, begun, forget
 from kafka_unclean_recovery.spark.scan.scan_disks import scan as scan_in_session
+from tests.cli.printed import printed
 from tests.cli.run import RECOVERY, command_line, run
 from tests.log_dir.test_scan import log_directory
 from tests.real.waiting import wait_until
@@ -153,7 +154,10 @@ def test_a_scan_with_problems_stays_one_until_all_is_read_again(
     assert capsys.readouterr().err.endswith("with --rescan reads everything again\n")
 
     assert scan(replace(asked, rescan=True)) == 0
-    assert "2 brokers, 1 partition, 2 replicas (2 trusted" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert "2 brokers, 1 partition, 2 replicas (2 trusted" in told
+    (plan,) = printed(told)
+    assert plan[:4] == ["spark", "plan", "--summaries", str(tmp_path / "scan")]
     found = json.loads(head.read_text())
     assert (found["brokers"], found["problems"]) == ([1, 2], [])
     assert found["scanned_at"] >= json.loads(before)["scanned_at"]

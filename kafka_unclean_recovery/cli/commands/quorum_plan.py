@@ -13,6 +13,7 @@ from typing import Annotated
 
 import typer
 
+from kafka_unclean_recovery.cli import RECOVERY
 from kafka_unclean_recovery.cli.command import Command
 from kafka_unclean_recovery.cli.commands.quorum import Directories, RunningBrokers, Scans
 from kafka_unclean_recovery.cli.commands.quorum_inspect import locations, shown, signs_told
@@ -57,6 +58,7 @@ from kafka_unclean_recovery.metadata_quorum.still_led import Heard
 from kafka_unclean_recovery.metadata_quorum.wishes import Wishes, voters_before
 from kafka_unclean_recovery.model import Finding
 from kafka_unclean_recovery.planning.findings import by_gravity
+from kafka_unclean_recovery.shown import shell_join
 from kafka_unclean_recovery.survey import budgets
 
 
@@ -164,7 +166,15 @@ def plan(console: Console, options: Options) -> int:
         console.say(f"node {'unknown' if each.node is None else each.node} {each.will}")
     for number, step in enumerate(made.steps, 1):
         console.say(f"step {number}: {step}")
+    console.say(_next(options.plan_output_file, made))
     return OK
+
+
+def _next(path: Path, made: QuorumPlanJson) -> str:
+    (listener,) = made.new_controller.listeners
+    host = address_text(listener.host, listener.port)
+    seed = [RECOVERY, "quorum", "seed", "--plan", str(path)]
+    return f"next, on the host of {host}: {shell_join([*seed, '--output-dir', 'NEWDIR'])}"
 
 
 def _plan(found: Copies, wishes: Wishes, weighed: Sequence[Finding]) -> QuorumPlanJson:

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from kafka_unclean_recovery import __version__
+from kafka_unclean_recovery.cli import RECOVERY
 from kafka_unclean_recovery.cli.command import Command
 from kafka_unclean_recovery.cli.commands.quorum import PLAN_FILE, RequireApproval
 from kafka_unclean_recovery.cli.flags import JournalFile
@@ -24,6 +25,7 @@ from kafka_unclean_recovery.cli.terminal.console import (
 from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
 from kafka_unclean_recovery.cli.terminal.scan_watch import Signals
 from kafka_unclean_recovery.cli.terms import approval_of
+from kafka_unclean_recovery.cluster.wire.dial import address_text
 from kafka_unclean_recovery.documents.journal_lines import JournalError
 from kafka_unclean_recovery.documents.quorum import QuorumPlanJson, read_quorum_plan
 from kafka_unclean_recovery.errors import NOT_ALL, OK, Exit, usage
@@ -31,7 +33,7 @@ from kafka_unclean_recovery.files.journal import Journal
 from kafka_unclean_recovery.files.state_directory import new_path
 from kafka_unclean_recovery.metadata_quorum.seed import SeedRefused, check_plan, write_seed
 from kafka_unclean_recovery.metadata_quorum.steps import after_seed
-from kafka_unclean_recovery.shown import shown
+from kafka_unclean_recovery.shown import shell_join, shown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +70,9 @@ def seed(console: Console, options: Options) -> int:
     directory = options.output_dir.absolute()
     with _journal(options, planned) as journal, signals.taken():
         code, reason = _seed(console, planned, directory, signals)
+        if code == OK:
+            for line in _next(options.plan, planned, journal.path):
+                console.say(line)
         journal.note("seeded", directory=str(directory), exit_code=code, reason=reason)
         journal.end(code)
     return code
@@ -94,6 +99,16 @@ def _seed(
     for number, step in enumerate(planned.steps, 1):
         console.say(f"step {number}: {step}")
     return OK, None
+
+
+def _next(path: Path, planned: QuorumPlanJson, journal: Path) -> list[str]:
+    (listener,) = planned.new_controller.listeners
+    address = address_text(listener.host, listener.port)
+    verify = [RECOVERY, "quorum", "verify", "--plan", str(path), "--bootstrap-controller", address]
+    return [
+        f"next, once it is started: {shell_join([*verify, '--bootstrap-server', 'BROKERS'])}",
+        f"in the end: {shell_join([RECOVERY, 'report', str(journal)])}",
+    ]
 
 
 def _journal(options: Options, planned: QuorumPlanJson) -> Journal:

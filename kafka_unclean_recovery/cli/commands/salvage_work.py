@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
+from kafka_unclean_recovery.cli import RECOVERY
 from kafka_unclean_recovery.cli.commands.salvage import Options
 from kafka_unclean_recovery.cli.disk_sources import read_info
 from kafka_unclean_recovery.cli.incident import note, read_incident
@@ -38,6 +39,7 @@ from kafka_unclean_recovery.salvage.salvage_disks import (
     salvage_replicas,
 )
 from kafka_unclean_recovery.salvage.salvage_table import render_salvage
+from kafka_unclean_recovery.shown import shell_join
 
 _BY_HAND = "--manual-recovery-file"
 _RAW_ONLY = ", or give --raw-only for the segment files alone"
@@ -59,6 +61,11 @@ def save(console: Console, options: Options) -> int:
     complaints = [*_complaints(manifest), *_not_found(manifest.replicas, leaders, chosen)]
     for complaint in complaints:
         console.say(complaint)
+    if records is not None and any(row.saved for row in manifest.replicas):
+        replay = [RECOVERY, "salvage", "replay", str(options.output)]
+        replay += ["--bootstrap-server", "BROKERS"]
+        replay += [] if options.journal is None else ["--journal", str(options.journal)]
+        console.say(f"next, see what producing them again would do: {shell_join(replay)}")
     return NOT_ALL if complaints else OK
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kafka_unclean_recovery import __version__
+from kafka_unclean_recovery.cli import RECOVERY
 from kafka_unclean_recovery.cli.command import Command
 from kafka_unclean_recovery.cli.flags import (
     Conf,
@@ -40,6 +41,7 @@ from kafka_unclean_recovery.cli.terminal.scan_watch import size_text
 from kafka_unclean_recovery.errors import NOT_ALL, OK, Exit, usage
 from kafka_unclean_recovery.log_dir.watching import Stopped
 from kafka_unclean_recovery.mechanisms import ScanMode
+from kafka_unclean_recovery.shown import shell_join
 from kafka_unclean_recovery.wording import count_text
 
 if TYPE_CHECKING:
@@ -140,6 +142,12 @@ def scan(console: Console, options: Options) -> int:
     complaints = [*_doubts(scanned), *_not_found(scanned, missing, chosen)]
     for complaint in complaints:
         console.say(complaint)
+    if scanned.summary.replicas:
+        plan = [RECOVERY, "spark", "plan", "--summaries", str(options.output)]
+        plan += ["--manual-recovery-output-file", "leaders.json"]
+        console.say(
+            f"next, choose leaders: {shell_join([*plan, '--plan-output-file', 'plan.json'])}"
+        )
     if complaints:
         console.say("once that is mended, the same command with --rescan reads everything again")
     return NOT_ALL if complaints else OK
