@@ -28,5 +28,6 @@ _arguments \
     '--replica-log-info-dialect=[The form of GetReplicaLogInfo that the brokers speak; by default real brokers are not sent this request]:value:(kip-966 reverted kip-1275)' \
     '--metrics-file=[Write metrics of this run to this file, in the Prometheus text format, however the run ends; metrics of an earlier run in the file are replaced]:file:_files' \
     '--log-format=[Format of messages on stderr  text, or a JSON object for each message]:value:(text json)' \
+    '--color=[Colours in text for people  auto has them on a terminal unless NO_COLOR is set or TERM is dumb]:value:(auto always never)' \
     '--version[Show the version]' \
     '--help[Show this message and exit]'

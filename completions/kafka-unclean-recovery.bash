@@ -22,9 +22,10 @@ _kafka_unclean_recovery_scan_log_dirs() {
         --path-to-json-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --metrics-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
+        --color) _kafka_unclean_recovery__reply < <(compgen -W "auto always never" -- "$cur"); return ;;
     esac
     if [[ "$cur" != -* ]]; then _kafka_unclean_recovery__reply < <(compgen -d -- "$cur"); return; fi
-    _kafka_unclean_recovery__reply < <(compgen -W "--mode --workers --output --format --topics --path-to-json-file --metrics-file --log-format --help" -- "$cur")
+    _kafka_unclean_recovery__reply < <(compgen -W "--mode --workers --output --format --topics --path-to-json-file --metrics-file --log-format --color --help" -- "$cur")
 }
 _kafka_unclean_recovery_plan() {
     local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"
@@ -41,8 +42,9 @@ _kafka_unclean_recovery_plan() {
         --path-to-json-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --metrics-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
+        --color) _kafka_unclean_recovery__reply < <(compgen -W "auto always never" -- "$cur"); return ;;
     esac
-    _kafka_unclean_recovery__reply < <(compgen -W "--manual-recovery-output-file --replica-info-file --log-dirs --mode --exclude-brokers --plan-output-file --format --topics --path-to-json-file --metrics-file --log-format --help" -- "$cur")
+    _kafka_unclean_recovery__reply < <(compgen -W "--manual-recovery-output-file --replica-info-file --log-dirs --mode --exclude-brokers --plan-output-file --format --topics --path-to-json-file --metrics-file --log-format --color --help" -- "$cur")
 }
 _kafka_unclean_recovery_doctor() {
     local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"
@@ -58,8 +60,9 @@ _kafka_unclean_recovery_doctor() {
         --replica-log-info-dialect) _kafka_unclean_recovery__reply < <(compgen -W "kip-966 reverted kip-1275" -- "$cur"); return ;;
         --metrics-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
+        --color) _kafka_unclean_recovery__reply < <(compgen -W "auto always never" -- "$cur"); return ;;
     esac
-    _kafka_unclean_recovery__reply < <(compgen -W "--bootstrap-server --command-config --format --timeout-ms --salvage-dir --transport --election-method --replica-log-info-dialect --metrics-file --log-format --help" -- "$cur")
+    _kafka_unclean_recovery__reply < <(compgen -W "--bootstrap-server --command-config --format --timeout-ms --salvage-dir --transport --election-method --replica-log-info-dialect --metrics-file --log-format --color --help" -- "$cur")
 }
 _kafka_unclean_recovery_ok_to_stop() {
     local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"
@@ -78,8 +81,9 @@ _kafka_unclean_recovery_ok_to_stop() {
         --format) _kafka_unclean_recovery__reply < <(compgen -W "table wide json" -- "$cur"); return ;;
         --metrics-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
+        --color) _kafka_unclean_recovery__reply < <(compgen -W "auto always never" -- "$cur"); return ;;
     esac
-    _kafka_unclean_recovery__reply < <(compgen -W "--bootstrap-server --command-config --brokers --rack --controllers --margin --max --wait-ms --after --save --what-if --format --metrics-file --log-format --help" -- "$cur")
+    _kafka_unclean_recovery__reply < <(compgen -W "--bootstrap-server --command-config --brokers --rack --controllers --margin --max --wait-ms --after --save --what-if --format --metrics-file --log-format --color --help" -- "$cur")
 }
 _kafka_unclean_recovery_watch() {
     local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"
@@ -92,17 +96,19 @@ _kafka_unclean_recovery_watch() {
         --format) _kafka_unclean_recovery__reply < <(compgen -W "table wide json" -- "$cur"); return ;;
         --metrics-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
+        --color) _kafka_unclean_recovery__reply < <(compgen -W "auto always never" -- "$cur"); return ;;
     esac
-    _kafka_unclean_recovery__reply < <(compgen -W "--bootstrap-server --command-config --interval-ms --duration-ms --format --metrics-file --log-format --help" -- "$cur")
+    _kafka_unclean_recovery__reply < <(compgen -W "--bootstrap-server --command-config --interval-ms --duration-ms --format --metrics-file --log-format --color --help" -- "$cur")
 }
 _kafka_unclean_recovery_explain() {
     local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"
     if [[ $prev == = ]]; then prev="${COMP_WORDS[COMP_CWORD-2]}"; fi
     case "$prev" in
         --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
+        --color) _kafka_unclean_recovery__reply < <(compgen -W "auto always never" -- "$cur"); return ;;
     esac
     if [[ "$cur" != -* ]]; then _kafka_unclean_recovery__reply < <(compgen -W "live_records_truncated longer_log_lost_to_newer_epoch committed_records_lost high_watermark_beyond_log_end designated_leader_is_empty log_given_up eligible_replica_fell_short leads_by_itself_and_cuts dead_disk_holds_more suspect_log commits_beyond_the_best_log dead_replica_may_hold_more dead_replica_unseen disk_is_lost dead_disk_not_sure disk_not_readable fast_scan_only newer_than_the_metadata not_in_newest_metadata replica_in_two_directories replica_scanned_twice emptied_log_ends_further replica_did_not_answer replica_unregistered replica_lives_unseen replica_unproven replica_fenced replica_not_ranked reassignment_in_progress reassignment_ended tiered_topic eligible_replica_is_back records_below_log_start damaged_log not_assigned stray_directory tie designated_by_hand quorum_not_lost quorum_lives lost_controller_answers lost_controller_unreachable lost_controller_taken_for_gone quorum_not_told lost_controller_not_asked metadata_of_two_clusters metadata_of_two_histories metadata_copies_not_compared metadata_copy_not_loadable metadata_without_brokers cluster_id_not_known quorum_state_not_read metadata_copies_diverge metadata_copy_damaged metadata_copy_not_seen metadata_copy_not_read data_not_all_read metadata_copy_left_out metadata_behind_data metadata_gap_not_known metadata_tail_given_up metadata_transaction_open replicas_put_aside quorum_release_not_tried new_controller_refused no_designated_leader brokers_answer broker_unreachable who_answered no_live_broker bootstrap_unreachable bootstrap_of_another_cluster fenced_not_told metadata_old broker_down broker_stopped_reading_metadata releases metadata_version elr release_not_tried known_election_bug request_not_understood mechanism quorum clock_controller clock_brokers offline_partitions led_on_return led_unseen dead_leaders reassignments unclean_elections right_cluster_describe right_cluster_alter right_topic_describe right_topic_read right_replica_log_info right_topic_write hidden_topics journal_unreadable unfinished_journal room_journal room_salvage log_directories log_directory_failed log_directory_full lossless better no_better worse unknown elected already_online no_candidate refused failed" -- "$cur"); return; fi
-    _kafka_unclean_recovery__reply < <(compgen -W "--log-format --help" -- "$cur")
+    _kafka_unclean_recovery__reply < <(compgen -W "--log-format --color --help" -- "$cur")
 }
 _kafka_unclean_recovery_approve() {
     local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"
@@ -110,9 +116,10 @@ _kafka_unclean_recovery_approve() {
     case "$prev" in
         --output) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
+        --color) _kafka_unclean_recovery__reply < <(compgen -W "auto always never" -- "$cur"); return ;;
     esac
     if [[ "$cur" != -* ]]; then _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return; fi
-    _kafka_unclean_recovery__reply < <(compgen -W "--output --log-format --help" -- "$cur")
+    _kafka_unclean_recovery__reply < <(compgen -W "--output --log-format --color --help" -- "$cur")
 }
 _kafka_unclean_recovery_aftercare() {
     local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"
@@ -130,8 +137,9 @@ _kafka_unclean_recovery_aftercare() {
         --format) _kafka_unclean_recovery__reply < <(compgen -W "table wide json" -- "$cur"); return ;;
         --metrics-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
+        --color) _kafka_unclean_recovery__reply < <(compgen -W "auto always never" -- "$cur"); return ;;
     esac
-    _kafka_unclean_recovery__reply < <(compgen -W "--bootstrap-server --command-config --journal --last --topics --path-to-json-file --log-dirs --replica-info-file --gone --end-transactions --reset-share-groups --watch --watch-duration-ms --format --metrics-file --log-format --help" -- "$cur")
+    _kafka_unclean_recovery__reply < <(compgen -W "--bootstrap-server --command-config --journal --last --topics --path-to-json-file --log-dirs --replica-info-file --gone --end-transactions --reset-share-groups --watch --watch-duration-ms --format --metrics-file --log-format --color --help" -- "$cur")
 }
 _kafka_unclean_recovery_before_start() {
     local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"
@@ -150,8 +158,9 @@ _kafka_unclean_recovery_before_start() {
         --path-to-json-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --metrics-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
+        --color) _kafka_unclean_recovery__reply < <(compgen -W "auto always never" -- "$cur"); return ;;
     esac
-    _kafka_unclean_recovery__reply < <(compgen -W "--log-dirs --bootstrap-server --command-config --replica-info-file --gone --journal --plan-output-file --commands-file --format --topics --path-to-json-file --metrics-file --log-format --help" -- "$cur")
+    _kafka_unclean_recovery__reply < <(compgen -W "--log-dirs --bootstrap-server --command-config --replica-info-file --gone --journal --plan-output-file --commands-file --format --topics --path-to-json-file --metrics-file --log-format --color --help" -- "$cur")
 }
 _kafka_unclean_recovery_start_order() {
     local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"
@@ -167,8 +176,9 @@ _kafka_unclean_recovery_start_order() {
         --elections-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --format) _kafka_unclean_recovery__reply < <(compgen -W "table wide json" -- "$cur"); return ;;
         --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
+        --color) _kafka_unclean_recovery__reply < <(compgen -W "auto always never" -- "$cur"); return ;;
     esac
-    _kafka_unclean_recovery__reply < <(compgen -W "--bootstrap-server --bootstrap-controller --command-config --replica-info-file --log-dirs --gone --later --elections-file --format --log-format --help" -- "$cur")
+    _kafka_unclean_recovery__reply < <(compgen -W "--bootstrap-server --bootstrap-controller --command-config --replica-info-file --log-dirs --gone --later --elections-file --format --log-format --color --help" -- "$cur")
 }
 _kafka_unclean_recovery_report() {
     local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"
@@ -178,9 +188,10 @@ _kafka_unclean_recovery_report() {
         --output) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --gone) COMPREPLY=(); return ;;
         --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
+        --color) _kafka_unclean_recovery__reply < <(compgen -W "auto always never" -- "$cur"); return ;;
     esac
     if [[ "$cur" != -* ]]; then _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return; fi
-    _kafka_unclean_recovery__reply < <(compgen -W "--last --markdown --html --json --format --output --gone --log-format --help" -- "$cur")
+    _kafka_unclean_recovery__reply < <(compgen -W "--last --markdown --html --json --format --output --gone --log-format --color --help" -- "$cur")
 }
 _kafka_unclean_recovery_salvage_replay() {
     local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"
@@ -195,9 +206,10 @@ _kafka_unclean_recovery_salvage_replay() {
         --journal) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --format) _kafka_unclean_recovery__reply < <(compgen -W "table wide json" -- "$cur"); return ;;
         --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
+        --color) _kafka_unclean_recovery__reply < <(compgen -W "auto always never" -- "$cur"); return ;;
     esac
     if [[ "$cur" != -* ]]; then _kafka_unclean_recovery__reply < <(compgen -d -- "$cur"); return; fi
-    _kafka_unclean_recovery__reply < <(compgen -W "--bootstrap-server --command-config --topics --path-to-json-file --target --include-open --checkpoint --journal --execute --format --log-format --help" -- "$cur")
+    _kafka_unclean_recovery__reply < <(compgen -W "--bootstrap-server --command-config --topics --path-to-json-file --target --include-open --checkpoint --journal --execute --format --log-format --color --help" -- "$cur")
 }
 _kafka_unclean_recovery_salvage_offsets() {
     local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"
@@ -209,9 +221,10 @@ _kafka_unclean_recovery_salvage_offsets() {
         --journal) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --format) _kafka_unclean_recovery__reply < <(compgen -W "table wide json" -- "$cur"); return ;;
         --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
+        --color) _kafka_unclean_recovery__reply < <(compgen -W "auto always never" -- "$cur"); return ;;
     esac
     if [[ "$cur" != -* ]]; then _kafka_unclean_recovery__reply < <(compgen -d -- "$cur"); return; fi
-    _kafka_unclean_recovery__reply < <(compgen -W "--bootstrap-server --command-config --group --backwards --without-epoch --journal --plan --execute --yes --format --log-format --help" -- "$cur")
+    _kafka_unclean_recovery__reply < <(compgen -W "--bootstrap-server --command-config --group --backwards --without-epoch --journal --plan --execute --yes --format --log-format --color --help" -- "$cur")
 }
 _kafka_unclean_recovery_salvage() {
     local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"
@@ -231,9 +244,10 @@ _kafka_unclean_recovery_salvage() {
         --topics) COMPREPLY=(); return ;;
         --path-to-json-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
+        --color) _kafka_unclean_recovery__reply < <(compgen -W "auto always never" -- "$cur"); return ;;
     esac
     local commands=""; ((COMP_CWORD > 2)) || commands="replay offsets"
-    _kafka_unclean_recovery__reply < <(compgen -W "$commands --log-dirs --replica-info-file --plan --journal --output --manual-recovery-file --raw-only --format --topics --path-to-json-file --log-format --help" -- "$cur")
+    _kafka_unclean_recovery__reply < <(compgen -W "$commands --log-dirs --replica-info-file --plan --journal --output --manual-recovery-file --raw-only --format --topics --path-to-json-file --log-format --color --help" -- "$cur")
 }
 _kafka_unclean_recovery_spark_scan() {
     local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"
@@ -250,9 +264,10 @@ _kafka_unclean_recovery_spark_scan() {
         --conf) COMPREPLY=(); return ;;
         --format) _kafka_unclean_recovery__reply < <(compgen -W "table wide json" -- "$cur"); return ;;
         --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
+        --color) _kafka_unclean_recovery__reply < <(compgen -W "auto always never" -- "$cur"); return ;;
     esac
     if [[ "$cur" != -* ]]; then _kafka_unclean_recovery__reply < <(compgen -d -- "$cur"); return; fi
-    _kafka_unclean_recovery__reply < <(compgen -W "--output --roots-table --rescan --mode --topics --path-to-json-file --store-endpoint --store-region --master --conf --format --log-format --help" -- "$cur")
+    _kafka_unclean_recovery__reply < <(compgen -W "--output --roots-table --rescan --mode --topics --path-to-json-file --store-endpoint --store-region --master --conf --format --log-format --color --help" -- "$cur")
 }
 _kafka_unclean_recovery_spark_plan() {
     local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"
@@ -267,8 +282,9 @@ _kafka_unclean_recovery_spark_plan() {
         --master) COMPREPLY=(); return ;;
         --conf) COMPREPLY=(); return ;;
         --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
+        --color) _kafka_unclean_recovery__reply < <(compgen -W "auto always never" -- "$cur"); return ;;
     esac
-    _kafka_unclean_recovery__reply < <(compgen -W "--summaries --manual-recovery-output-file --plan-output-file --exclude-brokers --html --format --master --conf --log-format --help" -- "$cur")
+    _kafka_unclean_recovery__reply < <(compgen -W "--summaries --manual-recovery-output-file --plan-output-file --exclude-brokers --html --format --master --conf --log-format --color --help" -- "$cur")
 }
 _kafka_unclean_recovery_spark_salvage() {
     local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"
@@ -286,8 +302,9 @@ _kafka_unclean_recovery_spark_salvage() {
         --conf) COMPREPLY=(); return ;;
         --format) _kafka_unclean_recovery__reply < <(compgen -W "table wide json" -- "$cur"); return ;;
         --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
+        --color) _kafka_unclean_recovery__reply < <(compgen -W "auto always never" -- "$cur"); return ;;
     esac
-    _kafka_unclean_recovery__reply < <(compgen -W "--summaries --plan --output --manual-recovery-file --raw-only --topics --path-to-json-file --store-endpoint --store-region --master --conf --format --log-format --help" -- "$cur")
+    _kafka_unclean_recovery__reply < <(compgen -W "--summaries --plan --output --manual-recovery-file --raw-only --topics --path-to-json-file --store-endpoint --store-region --master --conf --format --log-format --color --help" -- "$cur")
 }
 _kafka_unclean_recovery_spark() {
     local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"
@@ -311,9 +328,10 @@ _kafka_unclean_recovery_quorum_inspect() {
         --command-config) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --format) _kafka_unclean_recovery__reply < <(compgen -W "table wide json" -- "$cur"); return ;;
         --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
+        --color) _kafka_unclean_recovery__reply < <(compgen -W "auto always never" -- "$cur"); return ;;
     esac
     if [[ "$cur" != -* ]]; then _kafka_unclean_recovery__reply < <(compgen -d -- "$cur"); return; fi
-    _kafka_unclean_recovery__reply < <(compgen -W "--replica-info-file --bootstrap-server --command-config --format --log-format --help" -- "$cur")
+    _kafka_unclean_recovery__reply < <(compgen -W "--replica-info-file --bootstrap-server --command-config --format --log-format --color --help" -- "$cur")
 }
 _kafka_unclean_recovery_quorum_plan() {
     local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"
@@ -333,9 +351,10 @@ _kafka_unclean_recovery_quorum_plan() {
         --command-config) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --format) _kafka_unclean_recovery__reply < <(compgen -W "table wide json" -- "$cur"); return ;;
         --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
+        --color) _kafka_unclean_recovery__reply < <(compgen -W "auto always never" -- "$cur"); return ;;
     esac
     if [[ "$cur" != -* ]]; then _kafka_unclean_recovery__reply < <(compgen -d -- "$cur"); return; fi
-    _kafka_unclean_recovery__reply < <(compgen -W "--new-controller --plan-output-file --lost-controllers --without-copies-of --unreachable-controllers --controller-quorum-voters --controller-listener-name --cluster-id --untried-metadata-version --replica-info-file --bootstrap-server --command-config --format --log-format --help" -- "$cur")
+    _kafka_unclean_recovery__reply < <(compgen -W "--new-controller --plan-output-file --lost-controllers --without-copies-of --unreachable-controllers --controller-quorum-voters --controller-listener-name --cluster-id --untried-metadata-version --replica-info-file --bootstrap-server --command-config --format --log-format --color --help" -- "$cur")
 }
 _kafka_unclean_recovery_quorum_seed() {
     local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"
@@ -346,8 +365,9 @@ _kafka_unclean_recovery_quorum_seed() {
         --require-approval) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --journal) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
+        --color) _kafka_unclean_recovery__reply < <(compgen -W "auto always never" -- "$cur"); return ;;
     esac
-    _kafka_unclean_recovery__reply < <(compgen -W "--plan --output-dir --require-approval --yes --journal --log-format --help" -- "$cur")
+    _kafka_unclean_recovery__reply < <(compgen -W "--plan --output-dir --require-approval --yes --journal --log-format --color --help" -- "$cur")
 }
 _kafka_unclean_recovery_quorum_verify() {
     local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"
@@ -362,8 +382,9 @@ _kafka_unclean_recovery_quorum_verify() {
         --timeout-ms) COMPREPLY=(); return ;;
         --format) _kafka_unclean_recovery__reply < <(compgen -W "table wide json" -- "$cur"); return ;;
         --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
+        --color) _kafka_unclean_recovery__reply < <(compgen -W "auto always never" -- "$cur"); return ;;
     esac
-    _kafka_unclean_recovery__reply < <(compgen -W "--plan --bootstrap-controller --bootstrap-server --command-config --controller-command-config --log-dirs --timeout-ms --format --log-format --help" -- "$cur")
+    _kafka_unclean_recovery__reply < <(compgen -W "--plan --bootstrap-controller --bootstrap-server --command-config --controller-command-config --log-dirs --timeout-ms --format --log-format --color --help" -- "$cur")
 }
 _kafka_unclean_recovery_quorum() {
     local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"
@@ -384,9 +405,10 @@ _kafka_unclean_recovery_emulator_scenarios() {
     if [[ $prev == = ]]; then prev="${COMP_WORDS[COMP_CWORD-2]}"; fi
     case "$prev" in
         --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
+        --color) _kafka_unclean_recovery__reply < <(compgen -W "auto always never" -- "$cur"); return ;;
     esac
     if [[ "$cur" != -* ]]; then _kafka_unclean_recovery__reply < <(compgen -W "last-replica-standing lost-answer parted-leader power-cut stale-tail" -- "$cur"); return; fi
-    _kafka_unclean_recovery__reply < <(compgen -W "--log-format --help" -- "$cur")
+    _kafka_unclean_recovery__reply < <(compgen -W "--log-format --color --help" -- "$cur")
 }
 _kafka_unclean_recovery_emulator_ctl() {
     local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"
@@ -396,9 +418,10 @@ _kafka_unclean_recovery_emulator_ctl() {
         --socket) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --format) _kafka_unclean_recovery__reply < <(compgen -W "table wide json" -- "$cur"); return ;;
         --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
+        --color) _kafka_unclean_recovery__reply < <(compgen -W "auto always never" -- "$cur"); return ;;
     esac
     if [[ "$cur" != -* ]]; then _kafka_unclean_recovery__reply < <(compgen -W "create-topic delete-topic alter-configs alter-broker-configs produce share-group elect-leaders reassign kill power-off stop drain start pause resume unregister-broker fence unfence flush lose-disk wipe exchange-disk corrupt-disk drop-link delay-link restore-link restore-links lag lag-metadata lead-astray unlist list-again intercept clear-intercepts wait-until status metrics help" -- "$cur"); return; fi
-    _kafka_unclean_recovery__reply < <(compgen -W "--data-dir --socket --format --log-format --help" -- "$cur")
+    _kafka_unclean_recovery__reply < <(compgen -W "--data-dir --socket --format --log-format --color --help" -- "$cur")
 }
 _kafka_unclean_recovery_emulator() {
     local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"
@@ -418,9 +441,10 @@ _kafka_unclean_recovery_emulator() {
         --replica-lag-time-max-ms) COMPREPLY=(); return ;;
         --format) _kafka_unclean_recovery__reply < <(compgen -W "table wide json" -- "$cur"); return ;;
         --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
+        --color) _kafka_unclean_recovery__reply < <(compgen -W "auto always never" -- "$cur"); return ;;
     esac
     local commands=""; ((COMP_CWORD > 2)) || commands="scenarios ctl"
-    _kafka_unclean_recovery__reply < <(compgen -W "$commands --brokers --log-directories --scenario --data-dir --release --dialect --broker-session-timeout-ms --replica-lag-time-max-ms --format --log-format --help" -- "$cur")
+    _kafka_unclean_recovery__reply < <(compgen -W "$commands --brokers --log-directories --scenario --data-dir --release --dialect --broker-session-timeout-ms --replica-lag-time-max-ms --format --log-format --color --help" -- "$cur")
 }
 _kafka_unclean_recovery() {
     local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"
@@ -473,8 +497,9 @@ _kafka_unclean_recovery() {
         --replica-log-info-dialect) _kafka_unclean_recovery__reply < <(compgen -W "kip-966 reverted kip-1275" -- "$cur"); return ;;
         --metrics-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
+        --color) _kafka_unclean_recovery__reply < <(compgen -W "auto always never" -- "$cur"); return ;;
     esac
     local commands=""; ((COMP_CWORD > 1)) || commands="scan-log-dirs plan doctor ok-to-stop watch explain approve aftercare before-start start-order report salvage spark quorum emulator"
-    _kafka_unclean_recovery__reply < <(compgen -W "$commands --bootstrap-server --command-config --all-offline-partitions --path-to-json-file --topics --show-replica-info --manual-recovery-output-file --automated-recovery --recovery-duration-ms --recovery-election-attempts --wait-for-brokers --gone --format --yes --accept-loss --give-up-log --end-reassignment --canary --wave-size --plan --require-approval --journal --ignore-journal --salvage-dir --allow-loss --resume --keep-order --plan-output-file --replica-info-file --log-dirs --transport --election-method --replica-log-info-dialect --metrics-file --log-format --version --help" -- "$cur")
+    _kafka_unclean_recovery__reply < <(compgen -W "$commands --bootstrap-server --command-config --all-offline-partitions --path-to-json-file --topics --show-replica-info --manual-recovery-output-file --automated-recovery --recovery-duration-ms --recovery-election-attempts --wait-for-brokers --gone --format --yes --accept-loss --give-up-log --end-reassignment --canary --wave-size --plan --require-approval --journal --ignore-journal --salvage-dir --allow-loss --resume --keep-order --plan-output-file --replica-info-file --log-dirs --transport --election-method --replica-log-info-dialect --metrics-file --log-format --color --version --help" -- "$cur")
 }
 complete -o filenames -F _kafka_unclean_recovery kafka-unclean-recovery

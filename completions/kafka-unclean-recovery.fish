@@ -39,6 +39,7 @@ complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-
 complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor ok-to-stop watch explain approve aftercare before-start start-order report salvage spark quorum emulator' -l replica-log-info-dialect -d 'The form of GetReplicaLogInfo that the brokers speak; by default real brokers are not sent this request' -x -a 'kip-966 reverted kip-1275'
 complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor ok-to-stop watch explain approve aftercare before-start start-order report salvage spark quorum emulator' -l metrics-file -d 'Write metrics of this run to this file, in the Prometheus text format, however the run ends; metrics of an earlier run in the file are replaced' -r -F
 complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor ok-to-stop watch explain approve aftercare before-start start-order report salvage spark quorum emulator' -l log-format -d 'Format of messages on stderr: text, or a JSON object for each message' -x -a 'text json'
+complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor ok-to-stop watch explain approve aftercare before-start start-order report salvage spark quorum emulator' -l color -d 'Colours in text for people: auto has them on a terminal unless NO_COLOR is set or TERM is dumb' -x -a 'auto always never'
 complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor ok-to-stop watch explain approve aftercare before-start start-order report salvage spark quorum emulator' -l version -d 'Show the version'
 complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor ok-to-stop watch explain approve aftercare before-start start-order report salvage spark quorum emulator' -l help -d 'Show this message and exit'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from scan-log-dirs' -l mode -d 'How much of the logs is read' -x -a 'fast recover deep'
@@ -49,6 +50,7 @@ complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from scan-log-dirs
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from scan-log-dirs' -l path-to-json-file -d 'Only the partitions in this JSON file: {"partitions": [{"topic": "foo", "partitions": [0, 3]}]}' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from scan-log-dirs' -l metrics-file -d 'Write metrics of this run to this file, in the Prometheus text format, however the run ends; metrics of an earlier run in the file are replaced' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from scan-log-dirs' -l log-format -d 'Format of messages on stderr: text, or a JSON object for each message' -x -a 'text json'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from scan-log-dirs' -l color -d 'Colours in text for people: auto has them on a terminal unless NO_COLOR is set or TERM is dumb' -x -a 'auto always never'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from scan-log-dirs' -l help -d 'Show this message and exit'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from scan-log-dirs' -a '(__fish_complete_directories)'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from plan' -l manual-recovery-output-file -d 'Write the designated leaders to this new file, for kafka-elect-leaders' -r -F
@@ -62,6 +64,7 @@ complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from plan' -l topi
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from plan' -l path-to-json-file -d 'Only the partitions in this JSON file: {"partitions": [{"topic": "foo", "partitions": [0, 3]}]}' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from plan' -l metrics-file -d 'Write metrics of this run to this file, in the Prometheus text format, however the run ends; metrics of an earlier run in the file are replaced' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from plan' -l log-format -d 'Format of messages on stderr: text, or a JSON object for each message' -x -a 'text json'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from plan' -l color -d 'Colours in text for people: auto has them on a terminal unless NO_COLOR is set or TERM is dumb' -x -a 'auto always never'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from plan' -l help -d 'Show this message and exit'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from doctor' -l bootstrap-server -d 'Brokers to contact first, to find the others' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from doctor' -l command-config -d 'Java client properties file for the connection, such as TLS and SASL; by default connections are plaintext' -r -F
@@ -73,6 +76,7 @@ complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from doctor' -l el
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from doctor' -l replica-log-info-dialect -d 'The form of GetReplicaLogInfo that the brokers speak; by default real brokers are not sent this request' -x -a 'kip-966 reverted kip-1275'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from doctor' -l metrics-file -d 'Write metrics of this run to this file, in the Prometheus text format, however the run ends; metrics of an earlier run in the file are replaced' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from doctor' -l log-format -d 'Format of messages on stderr: text, or a JSON object for each message' -x -a 'text json'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from doctor' -l color -d 'Colours in text for people: auto has them on a terminal unless NO_COLOR is set or TERM is dumb' -x -a 'auto always never'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from doctor' -l help -d 'Show this message and exit'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from ok-to-stop' -l bootstrap-server -d 'Brokers to contact first, to find the others; required without --what-if' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from ok-to-stop' -l command-config -d 'Java client properties file for the connection, such as TLS and SASL; by default connections are plaintext' -r -F
@@ -88,6 +92,7 @@ complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from ok-to-stop' -
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from ok-to-stop' -l format -d 'Format of the result on stdout' -x -a 'table wide json'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from ok-to-stop' -l metrics-file -d 'Write metrics of this run to this file, in the Prometheus text format, however the run ends; metrics of an earlier run in the file are replaced' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from ok-to-stop' -l log-format -d 'Format of messages on stderr: text, or a JSON object for each message' -x -a 'text json'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from ok-to-stop' -l color -d 'Colours in text for people: auto has them on a terminal unless NO_COLOR is set or TERM is dumb' -x -a 'auto always never'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from ok-to-stop' -l help -d 'Show this message and exit'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from watch' -l bootstrap-server -d 'Brokers to contact first, to find the others' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from watch' -l command-config -d 'Java client properties file for the connection, such as TLS and SASL; by default connections are plaintext' -r -F
@@ -96,12 +101,15 @@ complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from watch' -l dur
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from watch' -l format -d 'Format of the result on stdout' -x -a 'table wide json'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from watch' -l metrics-file -d 'Write metrics of this run to this file, in the Prometheus text format, however the run ends; metrics of an earlier run in the file are replaced' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from watch' -l log-format -d 'Format of messages on stderr: text, or a JSON object for each message' -x -a 'text json'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from watch' -l color -d 'Colours in text for people: auto has them on a terminal unless NO_COLOR is set or TERM is dumb' -x -a 'auto always never'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from watch' -l help -d 'Show this message and exit'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from explain' -l log-format -d 'Format of messages on stderr: text, or a JSON object for each message' -x -a 'text json'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from explain' -l color -d 'Colours in text for people: auto has them on a terminal unless NO_COLOR is set or TERM is dumb' -x -a 'auto always never'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from explain' -l help -d 'Show this message and exit'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from explain' -a 'live_records_truncated longer_log_lost_to_newer_epoch committed_records_lost high_watermark_beyond_log_end designated_leader_is_empty log_given_up eligible_replica_fell_short leads_by_itself_and_cuts dead_disk_holds_more suspect_log commits_beyond_the_best_log dead_replica_may_hold_more dead_replica_unseen disk_is_lost dead_disk_not_sure disk_not_readable fast_scan_only newer_than_the_metadata not_in_newest_metadata replica_in_two_directories replica_scanned_twice emptied_log_ends_further replica_did_not_answer replica_unregistered replica_lives_unseen replica_unproven replica_fenced replica_not_ranked reassignment_in_progress reassignment_ended tiered_topic eligible_replica_is_back records_below_log_start damaged_log not_assigned stray_directory tie designated_by_hand quorum_not_lost quorum_lives lost_controller_answers lost_controller_unreachable lost_controller_taken_for_gone quorum_not_told lost_controller_not_asked metadata_of_two_clusters metadata_of_two_histories metadata_copies_not_compared metadata_copy_not_loadable metadata_without_brokers cluster_id_not_known quorum_state_not_read metadata_copies_diverge metadata_copy_damaged metadata_copy_not_seen metadata_copy_not_read data_not_all_read metadata_copy_left_out metadata_behind_data metadata_gap_not_known metadata_tail_given_up metadata_transaction_open replicas_put_aside quorum_release_not_tried new_controller_refused no_designated_leader brokers_answer broker_unreachable who_answered no_live_broker bootstrap_unreachable bootstrap_of_another_cluster fenced_not_told metadata_old broker_down broker_stopped_reading_metadata releases metadata_version elr release_not_tried known_election_bug request_not_understood mechanism quorum clock_controller clock_brokers offline_partitions led_on_return led_unseen dead_leaders reassignments unclean_elections right_cluster_describe right_cluster_alter right_topic_describe right_topic_read right_replica_log_info right_topic_write hidden_topics journal_unreadable unfinished_journal room_journal room_salvage log_directories log_directory_failed log_directory_full lossless better no_better worse unknown elected already_online no_candidate refused failed'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from approve' -l output -d 'Write the approval to this new file' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from approve' -l log-format -d 'Format of messages on stderr: text, or a JSON object for each message' -x -a 'text json'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from approve' -l color -d 'Colours in text for people: auto has them on a terminal unless NO_COLOR is set or TERM is dumb' -x -a 'auto always never'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from approve' -l help -d 'Show this message and exit'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from approve' -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l bootstrap-server -d 'Brokers to contact first, to find the others' -x
@@ -120,6 +128,7 @@ complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l format -d 'Format of the result on stdout' -x -a 'table wide json'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l metrics-file -d 'Write metrics of this run to this file, in the Prometheus text format, however the run ends; metrics of an earlier run in the file are replaced' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l log-format -d 'Format of messages on stderr: text, or a JSON object for each message' -x -a 'text json'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l color -d 'Colours in text for people: auto has them on a terminal unless NO_COLOR is set or TERM is dumb' -x -a 'auto always never'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l help -d 'Show this message and exit'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from before-start' -l log-dirs -d 'Log directory of the broker that is to start' -x -a '(__fish_complete_directories)'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from before-start' -l bootstrap-server -d 'Brokers to contact first, to find the others' -x
@@ -134,6 +143,7 @@ complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from before-start'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from before-start' -l path-to-json-file -d 'Only the partitions in this JSON file: {"partitions": [{"topic": "foo", "partitions": [0, 3]}]}' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from before-start' -l metrics-file -d 'Write metrics of this run to this file, in the Prometheus text format, however the run ends; metrics of an earlier run in the file are replaced' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from before-start' -l log-format -d 'Format of messages on stderr: text, or a JSON object for each message' -x -a 'text json'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from before-start' -l color -d 'Colours in text for people: auto has them on a terminal unless NO_COLOR is set or TERM is dumb' -x -a 'auto always never'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from before-start' -l help -d 'Show this message and exit'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from start-order' -l bootstrap-server -d 'Brokers to contact first, to find the others' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from start-order' -l bootstrap-controller -d 'Controllers to ask before any broker runs, in place of a scan of a controller\'s log directory: give all of them' -x
@@ -145,6 +155,7 @@ complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from start-order' 
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from start-order' -l elections-file -d 'Write the partitions of the first election to this new file, for --path-to-json-file' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from start-order' -l format -d 'Format of the result on stdout' -x -a 'table wide json'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from start-order' -l log-format -d 'Format of messages on stderr: text, or a JSON object for each message' -x -a 'text json'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from start-order' -l color -d 'Colours in text for people: auto has them on a terminal unless NO_COLOR is set or TERM is dumb' -x -a 'auto always never'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from start-order' -l help -d 'Show this message and exit'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from report' -l last -d 'Take the journal of this user\'s last run that elected, out of the state directory'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from report' -l markdown -d 'Same as --format markdown'
@@ -154,6 +165,7 @@ complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from report' -l fo
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from report' -l output -d 'Write the report to this new file; by default to stdout' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from report' -l gone -d 'Ids of brokers whose disks are lost for good, such as 1,2; by default none' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from report' -l log-format -d 'Format of messages on stderr: text, or a JSON object for each message' -x -a 'text json'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from report' -l color -d 'Colours in text for people: auto has them on a terminal unless NO_COLOR is set or TERM is dumb' -x -a 'auto always never'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from report' -l help -d 'Show this message and exit'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from report' -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and test (count (commandline -opc)) -eq 2' -a 'replay offsets'
@@ -168,6 +180,7 @@ complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and 
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and not __fish_seen_subcommand_from replay offsets' -l topics -d 'Only topics whose whole name matches this regular expression of Python\'s re; by default all topics' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and not __fish_seen_subcommand_from replay offsets' -l path-to-json-file -d 'Only the partitions in this JSON file: {"partitions": [{"topic": "foo", "partitions": [0, 3]}]}' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and not __fish_seen_subcommand_from replay offsets' -l log-format -d 'Format of messages on stderr: text, or a JSON object for each message' -x -a 'text json'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and not __fish_seen_subcommand_from replay offsets' -l color -d 'Colours in text for people: auto has them on a terminal unless NO_COLOR is set or TERM is dumb' -x -a 'auto always never'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and not __fish_seen_subcommand_from replay offsets' -l help -d 'Show this message and exit'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from replay' -l bootstrap-server -d 'Brokers to contact first, to find the others' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from replay' -l command-config -d 'Java client properties file for the connection, such as TLS and SASL; by default connections are plaintext' -r -F
@@ -180,6 +193,7 @@ complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and 
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from replay' -l execute -d 'Produce the records; by default the command only shows them'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from replay' -l format -d 'Format of the result on stdout' -x -a 'table wide json'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from replay' -l log-format -d 'Format of messages on stderr: text, or a JSON object for each message' -x -a 'text json'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from replay' -l color -d 'Colours in text for people: auto has them on a terminal unless NO_COLOR is set or TERM is dumb' -x -a 'auto always never'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from replay' -l help -d 'Show this message and exit'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from replay' -a '(__fish_complete_directories)'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from offsets' -l bootstrap-server -d 'Brokers to contact first, to find the others' -x
@@ -193,6 +207,7 @@ complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and 
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from offsets' -l yes -d 'Do not ask on a terminal'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from offsets' -l format -d 'Format of the result on stdout' -x -a 'table wide json'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from offsets' -l log-format -d 'Format of messages on stderr: text, or a JSON object for each message' -x -a 'text json'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from offsets' -l color -d 'Colours in text for people: auto has them on a terminal unless NO_COLOR is set or TERM is dumb' -x -a 'auto always never'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from offsets' -l help -d 'Show this message and exit'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from offsets' -a '(__fish_complete_directories)'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and test (count (commandline -opc)) -eq 2' -a 'scan plan salvage'
@@ -209,6 +224,7 @@ complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from scan' -l conf -d 'Spark setting' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from scan' -l format -d 'Format of the result on stdout' -x -a 'table wide json'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from scan' -l log-format -d 'Format of messages on stderr: text, or a JSON object for each message' -x -a 'text json'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from scan' -l color -d 'Colours in text for people: auto has them on a terminal unless NO_COLOR is set or TERM is dumb' -x -a 'auto always never'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from scan' -l help -d 'Show this message and exit'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from scan' -a '(__fish_complete_directories)'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from plan' -l summaries -d 'Directory that spark scan --output wrote' -x -a '(__fish_complete_directories)'
@@ -220,6 +236,7 @@ complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from plan' -l master -d 'Spark master as for spark-submit, or sc://HOST:PORT for Spark Connect; by default the master of spark-submit, else local[*]' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from plan' -l conf -d 'Spark setting' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from plan' -l log-format -d 'Format of messages on stderr: text, or a JSON object for each message' -x -a 'text json'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from plan' -l color -d 'Colours in text for people: auto has them on a terminal unless NO_COLOR is set or TERM is dumb' -x -a 'auto always never'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from plan' -l help -d 'Show this message and exit'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from salvage' -l summaries -d 'Directory that spark scan --output wrote' -x -a '(__fish_complete_directories)'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from salvage' -l plan -d 'Plan that --plan-output-file wrote; it names the designated leaders and the ends of their logs' -r -F
@@ -234,6 +251,7 @@ complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from salvage' -l conf -d 'Spark setting' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from salvage' -l format -d 'Format of the result on stdout' -x -a 'table wide json'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from salvage' -l log-format -d 'Format of messages on stderr: text, or a JSON object for each message' -x -a 'text json'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from salvage' -l color -d 'Colours in text for people: auto has them on a terminal unless NO_COLOR is set or TERM is dumb' -x -a 'auto always never'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from spark; and __fish_seen_subcommand_from salvage' -l help -d 'Show this message and exit'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and test (count (commandline -opc)) -eq 2' -a 'inspect plan seed verify'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and not __fish_seen_subcommand_from inspect plan seed verify' -l help -d 'Show this message and exit'
@@ -242,6 +260,7 @@ complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and _
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from inspect' -l command-config -d 'Java client properties file for the connection, such as TLS and SASL; by default connections are plaintext' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from inspect' -l format -d 'Format of the result on stdout' -x -a 'table wide json'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from inspect' -l log-format -d 'Format of messages on stderr: text, or a JSON object for each message' -x -a 'text json'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from inspect' -l color -d 'Colours in text for people: auto has them on a terminal unless NO_COLOR is set or TERM is dumb' -x -a 'auto always never'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from inspect' -l help -d 'Show this message and exit'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from inspect' -a '(__fish_complete_directories)'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from plan' -l new-controller -d 'Controller to be made' -x
@@ -258,6 +277,7 @@ complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and _
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from plan' -l command-config -d 'Java client properties file for the connection, such as TLS and SASL; by default connections are plaintext' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from plan' -l format -d 'Format of the result on stdout' -x -a 'table wide json'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from plan' -l log-format -d 'Format of messages on stderr: text, or a JSON object for each message' -x -a 'text json'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from plan' -l color -d 'Colours in text for people: auto has them on a terminal unless NO_COLOR is set or TERM is dumb' -x -a 'auto always never'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from plan' -l help -d 'Show this message and exit'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from plan' -a '(__fish_complete_directories)'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from seed' -l plan -d 'Plan that quorum plan wrote' -r -F
@@ -266,6 +286,7 @@ complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and _
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from seed' -l yes -d 'Do not ask on a terminal'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from seed' -l journal -d 'File in which each step is written before it is taken; by default a new file under kafka-unclean-recovery in $XDG_STATE_HOME or $HOME/.local/state' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from seed' -l log-format -d 'Format of messages on stderr: text, or a JSON object for each message' -x -a 'text json'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from seed' -l color -d 'Colours in text for people: auto has them on a terminal unless NO_COLOR is set or TERM is dumb' -x -a 'auto always never'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from seed' -l help -d 'Show this message and exit'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from verify' -l plan -d 'Plan that quorum plan wrote' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from verify' -l bootstrap-controller -d 'The new controller' -x
@@ -276,6 +297,7 @@ complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and _
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from verify' -l timeout-ms -d 'How long to wait until all holds' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from verify' -l format -d 'Format of the result on stdout' -x -a 'table wide json'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from verify' -l log-format -d 'Format of messages on stderr: text, or a JSON object for each message' -x -a 'text json'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from verify' -l color -d 'Colours in text for people: auto has them on a terminal unless NO_COLOR is set or TERM is dumb' -x -a 'auto always never'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from verify' -l help -d 'Show this message and exit'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from emulator; and test (count (commandline -opc)) -eq 2' -a 'scenarios ctl'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from emulator; and not __fish_seen_subcommand_from scenarios ctl' -l brokers -d 'Number of brokers' -x
@@ -288,13 +310,16 @@ complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from emulator; and
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from emulator; and not __fish_seen_subcommand_from scenarios ctl' -l replica-lag-time-max-ms -d 'Milliseconds after which a lagging replica leaves the ISR' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from emulator; and not __fish_seen_subcommand_from scenarios ctl' -l format -d 'Format of the result on stdout' -x -a 'table wide json'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from emulator; and not __fish_seen_subcommand_from scenarios ctl' -l log-format -d 'Format of messages on stderr: text, or a JSON object for each message' -x -a 'text json'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from emulator; and not __fish_seen_subcommand_from scenarios ctl' -l color -d 'Colours in text for people: auto has them on a terminal unless NO_COLOR is set or TERM is dumb' -x -a 'auto always never'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from emulator; and not __fish_seen_subcommand_from scenarios ctl' -l help -d 'Show this message and exit'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from emulator; and __fish_seen_subcommand_from scenarios' -l log-format -d 'Format of messages on stderr: text, or a JSON object for each message' -x -a 'text json'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from emulator; and __fish_seen_subcommand_from scenarios' -l color -d 'Colours in text for people: auto has them on a terminal unless NO_COLOR is set or TERM is dumb' -x -a 'auto always never'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from emulator; and __fish_seen_subcommand_from scenarios' -l help -d 'Show this message and exit'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from emulator; and __fish_seen_subcommand_from scenarios' -a 'last-replica-standing lost-answer parted-leader power-cut stale-tail'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from emulator; and __fish_seen_subcommand_from ctl' -l data-dir -d 'Data directory of the emulator, as in its --data-dir; give this or --socket' -x -a '(__fish_complete_directories)'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from emulator; and __fish_seen_subcommand_from ctl' -l socket -d 'Control socket, which the emulator printed as control.socket; give this or --data-dir' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from emulator; and __fish_seen_subcommand_from ctl' -l format -d 'Format of the result on stdout' -x -a 'table wide json'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from emulator; and __fish_seen_subcommand_from ctl' -l log-format -d 'Format of messages on stderr: text, or a JSON object for each message' -x -a 'text json'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from emulator; and __fish_seen_subcommand_from ctl' -l color -d 'Colours in text for people: auto has them on a terminal unless NO_COLOR is set or TERM is dumb' -x -a 'auto always never'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from emulator; and __fish_seen_subcommand_from ctl' -l help -d 'Show this message and exit'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from emulator; and __fish_seen_subcommand_from ctl' -a 'create-topic delete-topic alter-configs alter-broker-configs produce share-group elect-leaders reassign kill power-off stop drain start pause resume unregister-broker fence unfence flush lose-disk wipe exchange-disk corrupt-disk drop-link delay-link restore-link restore-links lag lag-metadata lead-astray unlist list-again intercept clear-intercepts wait-until status metrics help'

@@ -18,6 +18,7 @@ _arguments \
     '--path-to-json-file=[Only the partitions in this JSON file  {"partitions"  ({"topic"  "foo", "partitions"  (0, 3)})}]:file:_files' \
     '--metrics-file=[Write metrics of this run to this file, in the Prometheus text format, however the run ends; metrics of an earlier run in the file are replaced]:file:_files' \
     '--log-format=[Format of messages on stderr  text, or a JSON object for each message]:value:(text json)' \
+    '--color=[Colours in text for people  auto has them on a terminal unless NO_COLOR is set or TERM is dumb]:value:(auto always never)' \
     '--help[Show this message and exit]' \
     '*:directory:_files -/'
 return ;;
@@ -35,6 +36,7 @@ _arguments \
     '--path-to-json-file=[Only the partitions in this JSON file  {"partitions"  ({"topic"  "foo", "partitions"  (0, 3)})}]:file:_files' \
     '--metrics-file=[Write metrics of this run to this file, in the Prometheus text format, however the run ends; metrics of an earlier run in the file are replaced]:file:_files' \
     '--log-format=[Format of messages on stderr  text, or a JSON object for each message]:value:(text json)' \
+    '--color=[Colours in text for people  auto has them on a terminal unless NO_COLOR is set or TERM is dumb]:value:(auto always never)' \
     '--help[Show this message and exit]'
 return ;;
 doctor)
@@ -50,6 +52,7 @@ _arguments \
     '--replica-log-info-dialect=[The form of GetReplicaLogInfo that the brokers speak; by default real brokers are not sent this request]:value:(kip-966 reverted kip-1275)' \
     '--metrics-file=[Write metrics of this run to this file, in the Prometheus text format, however the run ends; metrics of an earlier run in the file are replaced]:file:_files' \
     '--log-format=[Format of messages on stderr  text, or a JSON object for each message]:value:(text json)' \
+    '--color=[Colours in text for people  auto has them on a terminal unless NO_COLOR is set or TERM is dumb]:value:(auto always never)' \
     '--help[Show this message and exit]'
 return ;;
 ok-to-stop)
@@ -69,6 +72,7 @@ _arguments \
     '--format=[Format of the result on stdout]:value:(table wide json)' \
     '--metrics-file=[Write metrics of this run to this file, in the Prometheus text format, however the run ends; metrics of an earlier run in the file are replaced]:file:_files' \
     '--log-format=[Format of messages on stderr  text, or a JSON object for each message]:value:(text json)' \
+    '--color=[Colours in text for people  auto has them on a terminal unless NO_COLOR is set or TERM is dumb]:value:(auto always never)' \
     '--help[Show this message and exit]'
 return ;;
 watch)
@@ -81,12 +85,14 @@ _arguments \
     '--format=[Format of the result on stdout]:value:(table wide json)' \
     '--metrics-file=[Write metrics of this run to this file, in the Prometheus text format, however the run ends; metrics of an earlier run in the file are replaced]:file:_files' \
     '--log-format=[Format of messages on stderr  text, or a JSON object for each message]:value:(text json)' \
+    '--color=[Colours in text for people  auto has them on a terminal unless NO_COLOR is set or TERM is dumb]:value:(auto always never)' \
     '--help[Show this message and exit]'
 return ;;
 explain)
 shift words; ((CURRENT--))
 _arguments \
     '--log-format=[Format of messages on stderr  text, or a JSON object for each message]:value:(text json)' \
+    '--color=[Colours in text for people  auto has them on a terminal unless NO_COLOR is set or TERM is dumb]:value:(auto always never)' \
     '--help[Show this message and exit]' \
     '*:value:(live_records_truncated longer_log_lost_to_newer_epoch committed_records_lost high_watermark_beyond_log_end designated_leader_is_empty log_given_up eligible_replica_fell_short leads_by_itself_and_cuts dead_disk_holds_more suspect_log commits_beyond_the_best_log dead_replica_may_hold_more dead_replica_unseen disk_is_lost dead_disk_not_sure disk_not_readable fast_scan_only newer_than_the_metadata not_in_newest_metadata replica_in_two_directories replica_scanned_twice emptied_log_ends_further replica_did_not_answer replica_unregistered replica_lives_unseen replica_unproven replica_fenced replica_not_ranked reassignment_in_progress reassignment_ended tiered_topic eligible_replica_is_back records_below_log_start damaged_log not_assigned stray_directory tie designated_by_hand quorum_not_lost quorum_lives lost_controller_answers lost_controller_unreachable lost_controller_taken_for_gone quorum_not_told lost_controller_not_asked metadata_of_two_clusters metadata_of_two_histories metadata_copies_not_compared metadata_copy_not_loadable metadata_without_brokers cluster_id_not_known quorum_state_not_read metadata_copies_diverge metadata_copy_damaged metadata_copy_not_seen metadata_copy_not_read data_not_all_read metadata_copy_left_out metadata_behind_data metadata_gap_not_known metadata_tail_given_up metadata_transaction_open replicas_put_aside quorum_release_not_tried new_controller_refused no_designated_leader brokers_answer broker_unreachable who_answered no_live_broker bootstrap_unreachable bootstrap_of_another_cluster fenced_not_told metadata_old broker_down broker_stopped_reading_metadata releases metadata_version elr release_not_tried known_election_bug request_not_understood mechanism quorum clock_controller clock_brokers offline_partitions led_on_return led_unseen dead_leaders reassignments unclean_elections right_cluster_describe right_cluster_alter right_topic_describe right_topic_read right_replica_log_info right_topic_write hidden_topics journal_unreadable unfinished_journal room_journal room_salvage log_directories log_directory_failed log_directory_full lossless better no_better worse unknown elected already_online no_candidate refused failed)'
 return ;;
@@ -95,6 +101,7 @@ shift words; ((CURRENT--))
 _arguments \
     '--output=[Write the approval to this new file]:file:_files' \
     '--log-format=[Format of messages on stderr  text, or a JSON object for each message]:value:(text json)' \
+    '--color=[Colours in text for people  auto has them on a terminal unless NO_COLOR is set or TERM is dumb]:value:(auto always never)' \
     '--help[Show this message and exit]' \
     '*:file:_files'
 return ;;
@@ -117,6 +124,7 @@ _arguments \
     '--format=[Format of the result on stdout]:value:(table wide json)' \
     '--metrics-file=[Write metrics of this run to this file, in the Prometheus text format, however the run ends; metrics of an earlier run in the file are replaced]:file:_files' \
     '--log-format=[Format of messages on stderr  text, or a JSON object for each message]:value:(text json)' \
+    '--color=[Colours in text for people  auto has them on a terminal unless NO_COLOR is set or TERM is dumb]:value:(auto always never)' \
     '--help[Show this message and exit]'
 return ;;
 before-start)
@@ -135,6 +143,7 @@ _arguments \
     '--path-to-json-file=[Only the partitions in this JSON file  {"partitions"  ({"topic"  "foo", "partitions"  (0, 3)})}]:file:_files' \
     '--metrics-file=[Write metrics of this run to this file, in the Prometheus text format, however the run ends; metrics of an earlier run in the file are replaced]:file:_files' \
     '--log-format=[Format of messages on stderr  text, or a JSON object for each message]:value:(text json)' \
+    '--color=[Colours in text for people  auto has them on a terminal unless NO_COLOR is set or TERM is dumb]:value:(auto always never)' \
     '--help[Show this message and exit]'
 return ;;
 start-order)
@@ -150,6 +159,7 @@ _arguments \
     '--elections-file=[Write the partitions of the first election to this new file, for --path-to-json-file]:file:_files' \
     '--format=[Format of the result on stdout]:value:(table wide json)' \
     '--log-format=[Format of messages on stderr  text, or a JSON object for each message]:value:(text json)' \
+    '--color=[Colours in text for people  auto has them on a terminal unless NO_COLOR is set or TERM is dumb]:value:(auto always never)' \
     '--help[Show this message and exit]'
 return ;;
 report)
@@ -163,6 +173,7 @@ _arguments \
     '--output=[Write the report to this new file; by default to stdout]:file:_files' \
     '--gone=[Ids of brokers whose disks are lost for good, such as 1,2; by default none]:value: ' \
     '--log-format=[Format of messages on stderr  text, or a JSON object for each message]:value:(text json)' \
+    '--color=[Colours in text for people  auto has them on a terminal unless NO_COLOR is set or TERM is dumb]:value:(auto always never)' \
     '--help[Show this message and exit]' \
     '*:file:_files'
 return ;;
@@ -183,6 +194,7 @@ _arguments \
     '--execute[Produce the records; by default the command only shows them]' \
     '--format=[Format of the result on stdout]:value:(table wide json)' \
     '--log-format=[Format of messages on stderr  text, or a JSON object for each message]:value:(text json)' \
+    '--color=[Colours in text for people  auto has them on a terminal unless NO_COLOR is set or TERM is dumb]:value:(auto always never)' \
     '--help[Show this message and exit]' \
     '*:directory:_files -/'
 return ;;
@@ -200,6 +212,7 @@ _arguments \
     '--yes[Do not ask on a terminal]' \
     '--format=[Format of the result on stdout]:value:(table wide json)' \
     '--log-format=[Format of messages on stderr  text, or a JSON object for each message]:value:(text json)' \
+    '--color=[Colours in text for people  auto has them on a terminal unless NO_COLOR is set or TERM is dumb]:value:(auto always never)' \
     '--help[Show this message and exit]' \
     '*:directory:_files -/'
 return ;;
@@ -217,6 +230,7 @@ _arguments \
     '(1)--topics=[Only topics whose whole name matches this regular expression of Python'\''s re; by default all topics]:value: ' \
     '(1)--path-to-json-file=[Only the partitions in this JSON file  {"partitions"  ({"topic"  "foo", "partitions"  (0, 3)})}]:file:_files' \
     '(1)--log-format=[Format of messages on stderr  text, or a JSON object for each message]:value:(text json)' \
+    '(1)--color=[Colours in text for people  auto has them on a terminal unless NO_COLOR is set or TERM is dumb]:value:(auto always never)' \
     '(1)--help[Show this message and exit]'
 return ;;
 spark)
@@ -237,6 +251,7 @@ _arguments \
     '*--conf=[Spark setting]:value: ' \
     '--format=[Format of the result on stdout]:value:(table wide json)' \
     '--log-format=[Format of messages on stderr  text, or a JSON object for each message]:value:(text json)' \
+    '--color=[Colours in text for people  auto has them on a terminal unless NO_COLOR is set or TERM is dumb]:value:(auto always never)' \
     '--help[Show this message and exit]' \
     '*:directory:_files -/'
 return ;;
@@ -252,6 +267,7 @@ _arguments \
     '--master=[Spark master as for spark-submit, or sc //HOST PORT for Spark Connect; by default the master of spark-submit, else local(*)]:value: ' \
     '*--conf=[Spark setting]:value: ' \
     '--log-format=[Format of messages on stderr  text, or a JSON object for each message]:value:(text json)' \
+    '--color=[Colours in text for people  auto has them on a terminal unless NO_COLOR is set or TERM is dumb]:value:(auto always never)' \
     '--help[Show this message and exit]'
 return ;;
 salvage)
@@ -270,6 +286,7 @@ _arguments \
     '*--conf=[Spark setting]:value: ' \
     '--format=[Format of the result on stdout]:value:(table wide json)' \
     '--log-format=[Format of messages on stderr  text, or a JSON object for each message]:value:(text json)' \
+    '--color=[Colours in text for people  auto has them on a terminal unless NO_COLOR is set or TERM is dumb]:value:(auto always never)' \
     '--help[Show this message and exit]'
 return ;;
 esac; fi
@@ -288,6 +305,7 @@ _arguments \
     '--command-config=[Java client properties file for the connection, such as TLS and SASL; by default connections are plaintext]:file:_files' \
     '--format=[Format of the result on stdout]:value:(table wide json)' \
     '--log-format=[Format of messages on stderr  text, or a JSON object for each message]:value:(text json)' \
+    '--color=[Colours in text for people  auto has them on a terminal unless NO_COLOR is set or TERM is dumb]:value:(auto always never)' \
     '--help[Show this message and exit]' \
     '*:directory:_files -/'
 return ;;
@@ -308,6 +326,7 @@ _arguments \
     '--command-config=[Java client properties file for the connection, such as TLS and SASL; by default connections are plaintext]:file:_files' \
     '--format=[Format of the result on stdout]:value:(table wide json)' \
     '--log-format=[Format of messages on stderr  text, or a JSON object for each message]:value:(text json)' \
+    '--color=[Colours in text for people  auto has them on a terminal unless NO_COLOR is set or TERM is dumb]:value:(auto always never)' \
     '--help[Show this message and exit]' \
     '*:directory:_files -/'
 return ;;
@@ -320,6 +339,7 @@ _arguments \
     '--yes[Do not ask on a terminal]' \
     '--journal=[File in which each step is written before it is taken; by default a new file under kafka-unclean-recovery in $XDG_STATE_HOME or $HOME/.local/state]:file:_files' \
     '--log-format=[Format of messages on stderr  text, or a JSON object for each message]:value:(text json)' \
+    '--color=[Colours in text for people  auto has them on a terminal unless NO_COLOR is set or TERM is dumb]:value:(auto always never)' \
     '--help[Show this message and exit]'
 return ;;
 verify)
@@ -334,6 +354,7 @@ _arguments \
     '--timeout-ms=[How long to wait until all holds]:value: ' \
     '--format=[Format of the result on stdout]:value:(table wide json)' \
     '--log-format=[Format of messages on stderr  text, or a JSON object for each message]:value:(text json)' \
+    '--color=[Colours in text for people  auto has them on a terminal unless NO_COLOR is set or TERM is dumb]:value:(auto always never)' \
     '--help[Show this message and exit]'
 return ;;
 esac; fi
@@ -348,6 +369,7 @@ scenarios)
 shift words; ((CURRENT--))
 _arguments \
     '--log-format=[Format of messages on stderr  text, or a JSON object for each message]:value:(text json)' \
+    '--color=[Colours in text for people  auto has them on a terminal unless NO_COLOR is set or TERM is dumb]:value:(auto always never)' \
     '--help[Show this message and exit]' \
     '*:value:(last-replica-standing lost-answer parted-leader power-cut stale-tail)'
 return ;;
@@ -358,6 +380,7 @@ _arguments \
     '--socket=[Control socket, which the emulator printed as control.socket; give this or --data-dir]:file:_files' \
     '--format=[Format of the result on stdout]:value:(table wide json)' \
     '--log-format=[Format of messages on stderr  text, or a JSON object for each message]:value:(text json)' \
+    '--color=[Colours in text for people  auto has them on a terminal unless NO_COLOR is set or TERM is dumb]:value:(auto always never)' \
     '--help[Show this message and exit]' \
     '*:value:(create-topic delete-topic alter-configs alter-broker-configs produce share-group elect-leaders reassign kill power-off stop drain start pause resume unregister-broker fence unfence flush lose-disk wipe exchange-disk corrupt-disk drop-link delay-link restore-link restore-links lag lag-metadata lead-astray unlist list-again intercept clear-intercepts wait-until status metrics help)'
 return ;;
@@ -374,6 +397,7 @@ _arguments \
     '(1)--replica-lag-time-max-ms=[Milliseconds after which a lagging replica leaves the ISR]:value: ' \
     '(1)--format=[Format of the result on stdout]:value:(table wide json)' \
     '(1)--log-format=[Format of messages on stderr  text, or a JSON object for each message]:value:(text json)' \
+    '(1)--color=[Colours in text for people  auto has them on a terminal unless NO_COLOR is set or TERM is dumb]:value:(auto always never)' \
     '(1)--help[Show this message and exit]'
 return ;;
 esac; fi
@@ -414,5 +438,6 @@ _arguments \
     '(1)--replica-log-info-dialect=[The form of GetReplicaLogInfo that the brokers speak; by default real brokers are not sent this request]:value:(kip-966 reverted kip-1275)' \
     '(1)--metrics-file=[Write metrics of this run to this file, in the Prometheus text format, however the run ends; metrics of an earlier run in the file are replaced]:file:_files' \
     '(1)--log-format=[Format of messages on stderr  text, or a JSON object for each message]:value:(text json)' \
+    '(1)--color=[Colours in text for people  auto has them on a terminal unless NO_COLOR is set or TERM is dumb]:value:(auto always never)' \
     '(1)--version[Show the version]' \
     '(1)--help[Show this message and exit]'

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 from collections.abc import Iterator
 
 import pytest
@@ -16,6 +17,9 @@ from tests.units import CONTAINERS, SPARK, kafka_first, next_unit, unit_of
 
 # Before the package is imported, whose deadlines remember the clock that they find.
 running_time.install()
+
+# Where a test reads what a terminal gets, it reads the text; tests of colours ask for them.
+os.environ["NO_COLOR"] = "1"
 
 # Each of these takes a core or waits for 20 s or more, or needs Java; `make test` runs them like
 # all others.

@@ -29,6 +29,7 @@ ALL = "--all-offline-partitions"
 LOOK = (ALL, "--show-replica-info")
 ELECT = (ALL, "--automated-recovery")
 # The line of progress that is rewritten in place.
+_COLOUR = re.compile(r"\x1b\[(?:0|1;31|32|33)m")
 _REWRITTEN = re.compile(r"[^\n]*\r\x1b\[K")
 
 
@@ -38,6 +39,7 @@ class Screen:
 
     code: int
     text: str
+    colours: frozenset[str]
 
     @property
     def lines(self) -> list[str]:
@@ -52,8 +54,9 @@ class Terminal:
         self._ours, its = os.openpty()
         columns, lines = size
         fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
+        env = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
         self._process = subprocess.Popen(
-            command_line(RECOVERY, *words), stdin=its, stdout=its, stderr=its
+            command_line(RECOVERY, *words), stdin=its, stdout=its, stderr=its, env=env
         )
         os.close(its)
         self._reader = threading.Thread(target=self._follow, daemon=True)
@@ -68,7 +71,9 @@ class Terminal:
 
     @property
     def text(self) -> str:
-        return _REWRITTEN.sub("", self._read.decode().replace("\r\n", "\n"))
+        """Return what was shown, without its colours."""
+        text = _COLOUR.sub("", self._read.decode())
+        return _REWRITTEN.sub("", text.replace("\r\n", "\n"))
 
     def answer(self, question: str, text: str) -> str:
         """Type the text once the question is there, and return all that was shown until then."""
@@ -83,7 +88,8 @@ class Terminal:
         code = self._process.wait(TIMEOUT)
         self._reader.join(TIMEOUT)
         os.close(self._ours)
-        return Screen(code, self.text)
+        assert "\x1b" not in self.text
+        return Screen(code, self.text, frozenset(_COLOUR.findall(self._read.decode())))
 
 
 SIZES = pytest.mark.parametrize("size", [(80, 24), (200, 50)], ids=["80x24", "200x50"])
@@ -129,6 +135,10 @@ def test_an_outage_is_one_screen_from_the_look_to_the_election(
     assert "certain loss 0 records, possible loss unknown" in " ".join(look.text.split())
     assert "if broker 1 returns with its log whole" in look.text
     assert look.lines[-1].startswith("kafka-unclean-recovery: next: kafka-unclean-recovery ")
+    # No loss for certain, and what may be lost is not known, where that is in one line.
+    assert "\x1b[32m" in look.colours
+    assert ("\x1b[33m" in look.colours) is ("possible loss unknown" in look.text)
+    assert "\x1b[1;31m" not in look.colours
 
     run = Terminal(size, *_at(cluster, *ELECT))
     asked = run.answer(f"partitions, {partitions}: ", "no\n")

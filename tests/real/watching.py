@@ -231,7 +231,7 @@ def _environment(home: Path) -> dict[str, str]:
     ours = {"HOME": str(home), "XDG_STATE_HOME": str(home / "state")}
     # Where Python finds the package, when a mutant of it is tried in another tree.
     kept = {name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ}
-    return {**kept, "LANG": "C.UTF-8", **ours}
+    return {**kept, "LANG": "C.UTF-8", "NO_COLOR": "1", **ours}
 
 
 def _own_terminal() -> None:

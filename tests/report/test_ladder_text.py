@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-import sys
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_unclean_recovery.cli.terminal.console import colours_wanted
 from kafka_unclean_recovery.model import ReplicaInfo, Report
 from kafka_unclean_recovery.planning.offline_plan import plan_from_disks
 from kafka_unclean_recovery.report.ladder import ladder_of
@@ -50,23 +48,6 @@ def test_colours_only_add() -> None:
     coloured = render_ladders(shown, 80, colour=True)
     assert "\x1b[48;5;214;38;5;0;9m" in coloured
     assert re.sub(r"\x1b\[[0-9;]*m", "", coloured) == render_ladders(shown, 80, colour=False)
-
-
-@pytest.mark.parametrize(
-    ("environment", "terminal", "wanted"),
-    [
-        ({}, True, True),
-        ({"NO_COLOR": ""}, True, True),
-        ({"NO_COLOR": "1"}, True, False),
-        ({"TERM": "dumb"}, True, False),
-        ({}, False, False),
-    ],
-)
-def test_colours_are_for_terminals_that_want_them(
-    monkeypatch: pytest.MonkeyPatch, environment: dict[str, str], terminal: bool, wanted: bool
-) -> None:
-    monkeypatch.setattr(sys.stdout, "isatty", lambda: terminal)
-    assert colours_wanted(environment) is wanted
 
 
 def test_partitions_without_replicas_have_a_line() -> None:

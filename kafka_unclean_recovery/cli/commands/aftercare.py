@@ -56,6 +56,7 @@ from kafka_unclean_recovery.cli.session import (
     own_state_directory,
     run,
 )
+from kafka_unclean_recovery.cli.terminal.colour import Color, ColorFlag
 from kafka_unclean_recovery.cli.terminal.console import Console, read_input
 from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
 from kafka_unclean_recovery.cli.terminal.output import print_text
@@ -138,6 +139,7 @@ class Options:
     format: OutputFormat = Format.TABLE
     metrics_file: MetricsFile = None
     log_format: LogFormatFlag = LogFormat.TEXT
+    color: ColorFlag = Color.AUTO
 
 
 _COMMANDS_SHOWN = 10

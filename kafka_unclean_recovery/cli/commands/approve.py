@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from kafka_unclean_recovery.cli.command import Command
+from kafka_unclean_recovery.cli.terminal.colour import Color, ColorFlag
 from kafka_unclean_recovery.cli.terminal.consenting import elections_text, typed
 from kafka_unclean_recovery.cli.terminal.console import (
     Console,
@@ -47,6 +48,7 @@ class Options:
         Path, typer.Option(metavar="NEWFILE", help="Write the approval to this new file.")
     ]
     log_format: LogFormatFlag = LogFormat.TEXT
+    color: ColorFlag = Color.AUTO
 
 
 @dataclass(frozen=True, slots=True)

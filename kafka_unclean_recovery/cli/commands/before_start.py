@@ -37,8 +37,10 @@ from kafka_unclean_recovery.cli.incident import check_cluster, note, read_incide
 from kafka_unclean_recovery.cli.plan_outputs import PLAN, PlanOutputs, check_again, put_aside
 from kafka_unclean_recovery.cli.selection import Selection, broker_ids, refuse_live, selection
 from kafka_unclean_recovery.cli.session import Session, check_connection, run
+from kafka_unclean_recovery.cli.terminal.colour import Color, ColorFlag
 from kafka_unclean_recovery.cli.terminal.console import Console, write_new
 from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
+from kafka_unclean_recovery.cli.terminal.output import give
 from kafka_unclean_recovery.cli.terminal.scan_watch import ScanWatch
 from kafka_unclean_recovery.documents.plan import PLAN_BEGINS
 from kafka_unclean_recovery.errors import CANNOT_TELL, NOT_ALL, OK, Exit, usage
@@ -103,6 +105,7 @@ class Options:
     path_to_json_file: PartitionsFile = None
     metrics_file: MetricsFile = None
     log_format: LogFormatFlag = LogFormat.TEXT
+    color: ColorFlag = Color.AUTO
 
 
 _NAME = "kafka-unclean-recovery"
@@ -210,9 +213,9 @@ def _tell(
             write_new(options.commands_file, script(found), _COMMANDS)
         _note(console, options.journal, told, found)
     finally:
-        console.artefact(
-            render_json(found) if options.format.is_json else render_before_start(found)
-        )
+        as_json = options.format.is_json
+        text = render_json(found) if as_json else render_before_start(found)
+        give(console, text, as_json=as_json)
     for sentence in advice(found, salvage, _where(options)):
         console.say(sentence)
     if planned and outputs.plan is None:

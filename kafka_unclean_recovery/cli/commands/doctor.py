@@ -25,9 +25,10 @@ from kafka_unclean_recovery.cli.flags import (
     wishes_of,
 )
 from kafka_unclean_recovery.cli.session import Session, run
+from kafka_unclean_recovery.cli.terminal.colour import Color, ColorFlag
 from kafka_unclean_recovery.cli.terminal.console import Console
 from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
-from kafka_unclean_recovery.cli.terminal.output import columns_to_fit
+from kafka_unclean_recovery.cli.terminal.output import columns_to_fit, give
 from kafka_unclean_recovery.cluster.wire.bootstrap import parse_bootstrap
 from kafka_unclean_recovery.doctor.diagnosis import (
     diagnose,
@@ -81,6 +82,7 @@ class Options:
     replica_log_info_dialect: ReplicaLogInfoDialect = None
     metrics_file: MetricsFile = None
     log_format: LogFormatFlag = LogFormat.TEXT
+    color: ColorFlag = Color.AUTO
 
 
 def diagnose_cluster(console: Console, options: Options) -> int:
@@ -121,7 +123,8 @@ async def _doctor(session: Session, options: Options) -> int:
     metrics_file.found(doctor_metrics(found))
     columns = columns_to_fit(options.format)
     text = render_text(found) if columns is None else render_for_reading(found, columns)
-    session.console.artefact(render_json(found) if options.format.is_json else text)
+    as_json = options.format.is_json
+    give(session.console, render_json(found) if as_json else text, as_json=as_json)
     return found.exit_code
 
 

@@ -32,6 +32,7 @@ from kafka_unclean_recovery.cli.flags import (
     wishes_of,
 )
 from kafka_unclean_recovery.cli.session import Session, journal_of, run
+from kafka_unclean_recovery.cli.terminal.colour import Color, ColorFlag
 from kafka_unclean_recovery.cli.terminal.console import Console, read_input
 from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
 from kafka_unclean_recovery.cli.terminal.output import (
@@ -144,6 +145,7 @@ class Options:
     replica_log_info_dialect: ReplicaLogInfoDialect = None
     metrics_file: MetricsFile = None
     log_format: LogFormatFlag = LogFormat.TEXT
+    color: ColorFlag = Color.AUTO
     version: Annotated[bool, version_flag(ELECTION)] = False
 
 
@@ -241,7 +243,7 @@ async def _by_the_controller(session: Session, options: Options, chosen: Leaders
     if options.format.is_json:
         session.console.artefact(elections_json(options.election_type, answers))
     else:
-        session.console.artefact(_answers_text(options.election_type, answers))
+        session.console.reading([_answers_text(options.election_type, answers)])
     for tp, answer in sorted(answers.items()):
         if answer.error not in (Errors.NONE, Errors.ELECTION_NOT_NEEDED):
             session.console.say(f"{tp}: {sentence(answer)}")

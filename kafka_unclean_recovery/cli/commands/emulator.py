@@ -11,6 +11,7 @@ import typer
 
 from kafka_unclean_recovery.cli.command import Command
 from kafka_unclean_recovery.cli.flags import Format, OutputFormat
+from kafka_unclean_recovery.cli.terminal.colour import Color, ColorFlag
 from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
 from kafka_unclean_recovery.mechanisms import Dialect
 
@@ -79,6 +80,7 @@ class Options:
     ] = 30_000
     format: OutputFormat = Format.TABLE
     log_format: LogFormatFlag = LogFormat.TEXT
+    color: ColorFlag = Color.AUTO
 
 
 COMMAND = Command(Options, "emulator_work:emulate", "kafka-unclean-recovery emulator")

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from kafka_unclean_recovery.cli.command import Command
+from kafka_unclean_recovery.cli.terminal.colour import Color, ColorFlag
 from kafka_unclean_recovery.cli.terminal.console import Console
 from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
 from kafka_unclean_recovery.emulator.bundled import scenarios, story_of
@@ -31,6 +32,7 @@ class Options:
         typer.Argument(metavar="[NAME]", help="Scenario to show.", show_default=False),
     ] = None
     log_format: LogFormatFlag = LogFormat.TEXT
+    color: ColorFlag = Color.AUTO
 
 
 def show(console: Console, options: Options) -> int:

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from kafka_unclean_recovery.cli.command import Command
+from kafka_unclean_recovery.cli.terminal.colour import Color, ColorFlag
 from kafka_unclean_recovery.cli.terminal.console import Console
 from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
 from kafka_unclean_recovery.errors import OK, usage
@@ -36,6 +37,7 @@ class Options:
         ),
     ] = None
     log_format: LogFormatFlag = LogFormat.TEXT
+    color: ColorFlag = Color.AUTO
 
 
 def explain(console: Console, options: Options) -> int:

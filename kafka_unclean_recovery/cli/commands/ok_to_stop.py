@@ -15,6 +15,7 @@ from kafka_unclean_recovery.cli.command import Command
 from kafka_unclean_recovery.cli.flags import CommandConfig, Format, MetricsFile, OutputFormat
 from kafka_unclean_recovery.cli.selection import broker_ids
 from kafka_unclean_recovery.cli.session import Session, run
+from kafka_unclean_recovery.cli.terminal.colour import Color, ColorFlag
 from kafka_unclean_recovery.cli.terminal.console import (
     Console,
     Pulse,
@@ -121,6 +122,7 @@ class Options:
     format: OutputFormat = Format.TABLE
     metrics_file: MetricsFile = None
     log_format: LogFormatFlag = LogFormat.TEXT
+    color: ColorFlag = Color.AUTO
 
 
 _LOOK_AGAIN_SECONDS = 1.0

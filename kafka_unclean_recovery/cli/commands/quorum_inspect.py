@@ -13,6 +13,7 @@ from kafka_unclean_recovery.cli.disk_sources import read_info
 from kafka_unclean_recovery.cli.flags import CommandConfig, Format, OutputFormat
 from kafka_unclean_recovery.cli.selection import Selection
 from kafka_unclean_recovery.cli.session import client_config
+from kafka_unclean_recovery.cli.terminal.colour import Color, ColorFlag
 from kafka_unclean_recovery.cli.terminal.console import Console, Pulse, clocked
 from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
 from kafka_unclean_recovery.cli.terminal.output import print_text
@@ -44,6 +45,7 @@ class Options:
     command_config: CommandConfig = None
     format: OutputFormat = Format.TABLE
     log_format: LogFormatFlag = LogFormat.TEXT
+    color: ColorFlag = Color.AUTO
 
 
 def inspect(console: Console, options: Options) -> int:

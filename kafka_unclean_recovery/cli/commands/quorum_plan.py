@@ -20,6 +20,7 @@ from kafka_unclean_recovery.cli.commands.quorum_inspect import locations, shown,
 from kafka_unclean_recovery.cli.flags import CommandConfig, Format, OutputFormat
 from kafka_unclean_recovery.cli.selection import broker_ids
 from kafka_unclean_recovery.cli.session import client_config
+from kafka_unclean_recovery.cli.terminal.colour import Color, ColorFlag
 from kafka_unclean_recovery.cli.terminal.console import (
     Console,
     Pulse,
@@ -134,6 +135,7 @@ class Options:
     command_config: CommandConfig = None
     format: OutputFormat = Format.TABLE
     log_format: LogFormatFlag = LogFormat.TEXT
+    color: ColorFlag = Color.AUTO
 
 
 _RESERVED_IDS = 100  # DirectoryId of Kafka.

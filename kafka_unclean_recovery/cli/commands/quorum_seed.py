@@ -15,6 +15,7 @@ from kafka_unclean_recovery.cli.command import Command
 from kafka_unclean_recovery.cli.commands.quorum import PLAN_FILE, RequireApproval
 from kafka_unclean_recovery.cli.flags import JournalFile
 from kafka_unclean_recovery.cli.session import own_state_directory
+from kafka_unclean_recovery.cli.terminal.colour import Color, ColorFlag
 from kafka_unclean_recovery.cli.terminal.consenting import typed
 from kafka_unclean_recovery.cli.terminal.console import (
     Console,
@@ -55,6 +56,7 @@ class Options:
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask on a terminal.")] = False
     journal: JournalFile = None
     log_format: LogFormatFlag = LogFormat.TEXT
+    color: ColorFlag = Color.AUTO
 
 
 def seed(console: Console, options: Options) -> int:

@@ -16,8 +16,10 @@ from kafka_unclean_recovery.cli.commands.quorum_inspect import locations
 from kafka_unclean_recovery.cli.commands.quorum_seed import read_plan
 from kafka_unclean_recovery.cli.flags import CommandConfig, Format, OutputFormat
 from kafka_unclean_recovery.cli.session import client_config
+from kafka_unclean_recovery.cli.terminal.colour import Color, ColorFlag
 from kafka_unclean_recovery.cli.terminal.console import Console, Pulse, clocked
 from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
+from kafka_unclean_recovery.cli.terminal.output import give
 from kafka_unclean_recovery.cluster.config.client_config import ClientConfig
 from kafka_unclean_recovery.cluster.requests.quorum_state import Quorum
 from kafka_unclean_recovery.cluster.wire.bootstrap import Address, parse_bootstrap
@@ -70,6 +72,7 @@ class Options:
     ] = 30_000
     format: OutputFormat = Format.TABLE
     log_format: LogFormatFlag = LogFormat.TEXT
+    color: ColorFlag = Color.AUTO
 
 
 _LEAST_SECONDS = 1.0
@@ -101,7 +104,8 @@ def verify(console: Console, options: Options) -> int:
     # A broker that follows has looked for strays at its start; so the disks come last.
     aside = put_aside(locations(options.log_dirs)) if options.log_dirs else None
     proved = verdict(planned, quorum, live, aside)
-    console.artefact(json_line(proved) if options.format.is_json else render_verify(proved))
+    as_json = options.format.is_json
+    give(console, json_line(proved) if as_json else render_verify(proved), as_json=as_json)
     return OK if proved.proven else NOT_ALL
 
 

@@ -13,6 +13,7 @@ from kafka_unclean_recovery.cli.command import Command
 from kafka_unclean_recovery.cli.flags import Gone, Last, ReportFormat
 from kafka_unclean_recovery.cli.incident import last_journal
 from kafka_unclean_recovery.cli.selection import broker_ids
+from kafka_unclean_recovery.cli.terminal.colour import Color, ColorFlag
 from kafka_unclean_recovery.cli.terminal.console import Console, check_output, read_input, write_new
 from kafka_unclean_recovery.cli.terminal.log_format import (
     LogFormat,
@@ -58,6 +59,7 @@ class Options:
     ] = None
     gone: Gone = None
     log_format: LogFormatFlag = LogFormat.TEXT
+    color: ColorFlag = Color.AUTO
 
 
 _RENDER: dict[ReportFormat, Callable[[PostMortem], str]] = {

@@ -22,6 +22,7 @@ from kafka_unclean_recovery.cli.flags import (
     ReplicaInfoFiles,
     Topics,
 )
+from kafka_unclean_recovery.cli.terminal.colour import Color, ColorFlag
 from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
 
 
@@ -59,6 +60,7 @@ class Options:
     topics: Topics = None
     path_to_json_file: PartitionsFile = None
     log_format: LogFormatFlag = LogFormat.TEXT
+    color: ColorFlag = Color.AUTO
 
 
 COMMAND = Command(Options, "salvage_work:save", required=("output",))

@@ -23,6 +23,7 @@ from kafka_unclean_recovery.cli.flags import (
     OutputFormat,
 )
 from kafka_unclean_recovery.cli.incident import check_cluster, note, read_incident
+from kafka_unclean_recovery.cli.terminal.colour import Color, ColorFlag
 from kafka_unclean_recovery.cli.terminal.console import Console, ask, is_terminal
 from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
 from kafka_unclean_recovery.cli.terminal.output import count_and_first, print_text
@@ -101,6 +102,7 @@ class Options:
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask on a terminal.")] = False
     format: OutputFormat = Format.TABLE
     log_format: LogFormatFlag = LogFormat.TEXT
+    color: ColorFlag = Color.AUTO
 
 
 _AGAIN = "run it again: what was brought back is then gone on"

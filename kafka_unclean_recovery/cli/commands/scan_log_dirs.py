@@ -21,6 +21,7 @@ from kafka_unclean_recovery.cli.flags import (
     Topics,
 )
 from kafka_unclean_recovery.cli.selection import Selection, selection
+from kafka_unclean_recovery.cli.terminal.colour import Color, ColorFlag
 from kafka_unclean_recovery.cli.terminal.console import Console, check_output, write_new
 from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
 from kafka_unclean_recovery.cli.terminal.output import count_and_first, print_text, scan_complaints
@@ -71,6 +72,7 @@ class Options:
     path_to_json_file: PartitionsFile = None
     metrics_file: MetricsFile = None
     log_format: LogFormatFlag = LogFormat.TEXT
+    color: ColorFlag = Color.AUTO
 
 
 def scan(console: Console, options: Options) -> int:

@@ -34,6 +34,7 @@ from kafka_unclean_recovery.cli.spark_session import (
     session_for,
     store_options,
 )
+from kafka_unclean_recovery.cli.terminal.colour import Color, ColorFlag
 from kafka_unclean_recovery.cli.terminal.console import Console, check_new_directory
 from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
 from kafka_unclean_recovery.cli.terminal.output import count_and_first, counted
@@ -77,6 +78,7 @@ class Options:
     conf: Conf = None
     format: OutputFormat = Format.TABLE
     log_format: LogFormatFlag = LogFormat.TEXT
+    color: ColorFlag = Color.AUTO
 
 
 def salvage(console: Console, options: Options) -> int:

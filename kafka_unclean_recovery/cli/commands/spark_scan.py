@@ -30,6 +30,7 @@ from kafka_unclean_recovery.cli.spark_session import (
     session_for,
     store_options,
 )
+from kafka_unclean_recovery.cli.terminal.colour import Color, ColorFlag
 from kafka_unclean_recovery.cli.terminal.console import (
     Console,
     check_outside_log_directories,
@@ -104,6 +105,7 @@ class Options:
     conf: Conf = None
     format: OutputFormat = Format.TABLE
     log_format: LogFormatFlag = LogFormat.TEXT
+    color: ColorFlag = Color.AUTO
 
 
 def scan(console: Console, options: Options) -> int:

@@ -30,8 +30,10 @@ from kafka_unclean_recovery.cli.session import (
     connection_flags,
     run,
 )
+from kafka_unclean_recovery.cli.terminal.colour import Color, ColorFlag
 from kafka_unclean_recovery.cli.terminal.console import Console, check_output, write_new
 from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
+from kafka_unclean_recovery.cli.terminal.output import give
 from kafka_unclean_recovery.cluster.wire.bootstrap import parse_bootstrap
 from kafka_unclean_recovery.errors import CANNOT_TELL, NOT_ALL, OK, UNREACHABLE, Exit, usage
 from kafka_unclean_recovery.model import PartitionState, ReplicaInfo, TopicPartition
@@ -101,6 +103,7 @@ class Options:
     ] = None
     format: OutputFormat = Format.TABLE
     log_format: LogFormatFlag = LogFormat.TEXT
+    color: ColorFlag = Color.AUTO
 
 
 def tell(console: Console, options: Options) -> int:
@@ -185,8 +188,9 @@ def _tell(console: Console, options: Options, sources: Sources, situation: Situa
             write_new(options.elections_file, _partitions_file(elections), _ELECTIONS)
     finally:
         command = partial(_elect, options, sources, found)
-        told = render_json(found) if options.format.is_json else render_start_order(found, command)
-        console.artefact(told)
+        as_json = options.format.is_json
+        told = render_json(found) if as_json else render_start_order(found, command)
+        give(console, told, as_json=as_json)
     if options.elections_file is not None and not elections:
         console.say(f"{_ELECTIONS}: nothing is to be elected, so it was not written")
     return exit_code(found)

@@ -35,6 +35,7 @@ from kafka_unclean_recovery.cli.flags import (
     WaveSize,
     version_flag,
 )
+from kafka_unclean_recovery.cli.terminal.colour import Color, ColorFlag
 from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
 from kafka_unclean_recovery.mechanisms import ElectionMethod, Transport
 
@@ -174,6 +175,7 @@ class Options:
     replica_log_info_dialect: ReplicaLogInfoDialect = None
     metrics_file: MetricsFile = None
     log_format: LogFormatFlag = LogFormat.TEXT
+    color: ColorFlag = Color.AUTO
     version: Annotated[bool, version_flag(RECOVERY)] = False
 
 

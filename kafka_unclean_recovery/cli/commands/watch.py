@@ -20,8 +20,10 @@ from kafka_unclean_recovery.cli.flags import (
     OutputFormat,
 )
 from kafka_unclean_recovery.cli.session import Session, run
+from kafka_unclean_recovery.cli.terminal.colour import Color, ColorFlag
 from kafka_unclean_recovery.cli.terminal.console import Console
 from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
+from kafka_unclean_recovery.cli.terminal.output import give
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.documents.margin import MarginJson
 from kafka_unclean_recovery.documents.observation import ObservationJson
@@ -67,6 +69,7 @@ class Options:
     format: OutputFormat = Format.TABLE
     metrics_file: MetricsFile = None
     log_format: LogFormatFlag = LogFormat.TEXT
+    color: ColorFlag = Color.AUTO
 
 
 # Configs, rights and releases seldom change: they are asked again after so many looks.
@@ -122,7 +125,8 @@ class _Told:
         last = self._last
         if last is None or _differs(last, found):
             whole = last is None or (found.known > 0 and not last.known)
-            self._console.artefact(json_line(found) if self._json else render_margin(found, whole))
+            text = json_line(found) if self._json else render_margin(found, whole)
+            give(self._console, text, as_json=self._json)
         self._last = found
 
 

@@ -10,11 +10,11 @@ import re
 import sys
 import termios
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, TextIO
 
-from kafka_unclean_recovery.cli.terminal import standard_streams
+from kafka_unclean_recovery.cli.terminal import colour, standard_streams
 from kafka_unclean_recovery.cli.terminal.log_format import is_json, log_line
 from kafka_unclean_recovery.errors import usage
 from kafka_unclean_recovery.files import plain_files
@@ -78,11 +78,13 @@ class Console:
         """Show text to whoever is asked at the terminal, also where stderr goes elsewhere, which
         gets it all the same. Return False when the terminal did not take it."""
         self._write(text)
-        return standard_streams.is_terminal(sys.stderr) or standard_streams.write_to_person(text)
+        return standard_streams.is_terminal(sys.stderr) or (
+            standard_streams.write_to_person(text, _paint(sys.stdin))
+        )
 
     def _write(self, text: str) -> None:
         cleared, self._line = (_CLEAR_LINE if self._line else ""), ""
-        standard_streams.write_soon(text, cleared)
+        standard_streams.write_soon(text, cleared, _paint(sys.stderr))
 
     def artefact(self, text: str) -> None:
         """Print the result, the only output on stdout. When stdout does not take all of it, an exit
@@ -93,7 +95,14 @@ class Console:
         """Print a result part by part, so that a large one is never held as a whole. kept: the
         codes of ours that reach the terminal."""
         self._write("")
-        why = standard_streams.write_out(parts, kept)
+        self._tell(standard_streams.write_out(parts, kept))
+
+    def reading(self, parts: Iterable[str]) -> None:
+        """Print a result for people, in colours where they are wanted. Each part is whole lines."""
+        self._write("")
+        self._tell(standard_streams.write_out(parts, None, _paint(sys.stdout)))
+
+    def _tell(self, why: str | None) -> None:
         if why is not None:
             self.say(f"stdout: {why}: the result could not be written to it completely")
 
@@ -125,11 +134,8 @@ def is_terminal() -> bool:
     return standard_streams.is_terminal(sys.stdin)
 
 
-def colours_wanted(environment: Mapping[str, str]) -> bool:
-    """Tell whether stdout is a terminal that shows colours and NO_COLOR (no-color.org) is not
-    set."""
-    plain = environment.get("NO_COLOR") or environment.get("TERM") == "dumb"
-    return not plain and standard_streams.is_terminal(sys.stdout)
+def _paint(stream: TextIO | None) -> standard_streams.Paint:
+    return colour.painted if colour.wanted(stream) and not is_json() else str
 
 
 async def ask(console: Console, question: str, stop: Stop) -> str:

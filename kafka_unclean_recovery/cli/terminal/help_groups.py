@@ -72,6 +72,7 @@ GROUPS = (
             "--format",
             "--metrics-file",
             "--log-format",
+            "--color",
             "--version",
             "--help",
         ),

@@ -13,8 +13,8 @@ from importlib import import_module
 
 from kafka_unclean_recovery.cli import metrics_file
 from kafka_unclean_recovery.cli.flags import Format, ReplicaFormat
-from kafka_unclean_recovery.cli.terminal import standard_streams
-from kafka_unclean_recovery.cli.terminal.console import Console, colours_wanted
+from kafka_unclean_recovery.cli.terminal import colour, standard_streams
+from kafka_unclean_recovery.cli.terminal.console import Console
 from kafka_unclean_recovery.errors import NOT_ALL, OK
 from kafka_unclean_recovery.model import ReplicaInfo, Report
 from kafka_unclean_recovery.wording import below_high_watermark, one_line
@@ -58,12 +58,16 @@ def print_report(
 
         metrics_file.found(report_metrics(report))
     size = _size() if how is ReplicaFormat.TABLE else None
-    if size is None:
-        console.artefact_of(_parts(report, how, with_replicas), _codes(how))
+    if how is ReplicaFormat.LADDER:
+        console.artefact_of(_parts(report, how, with_replicas), _codes())
+    elif how is ReplicaFormat.JSON:
+        console.artefact_of(_parts(report, how, with_replicas))
+    elif size is None:
+        console.reading(_parts(report, how, with_replicas))
     else:
         taken = sum(console.lines_of(sentence, size.columns) for sentence in below)
         lines = _in_window(report, with_replicas, size, taken + _PROMPT_LINES)
-        console.artefact_of(f"{line}\n" for line in lines)
+        console.reading(f"{line}\n" for line in lines)
     for sentence in below:
         console.say(sentence)
 
@@ -75,7 +79,15 @@ def print_text(console: Console, text: str, how: Format) -> None:
         from kafka_unclean_recovery.report.window import Window, folded
 
         text = folded(text, Window.above(_PROMPT_LINES, size), WIDE_HINT)
-    console.artefact(text)
+    give(console, text, as_json=how.is_json)
+
+
+def give(console: Console, text: str, *, as_json: bool) -> None:
+    """Print a text whole, in colours where they are wanted and it is no JSON."""
+    if as_json:
+        console.artefact(text)
+    else:
+        console.reading([text])
 
 
 def columns_to_fit(how: Format) -> int | None:
@@ -116,14 +128,14 @@ def _parts(report: Report, how: ReplicaFormat, with_replicas: bool) -> Iterator[
         from kafka_unclean_recovery.report.ladder_text import ladder_parts
 
         width = shutil.get_terminal_size().columns
-        return ladder_parts(report, width, colours_wanted(os.environ))
+        return ladder_parts(report, width, colour.wanted(sys.stdout))
     from kafka_unclean_recovery.report.table import outcome_parts, table_parts
 
     return table_parts(report) if with_replicas else outcome_parts(report)
 
 
-def _codes(how: ReplicaFormat) -> re.Pattern[str] | None:
-    if how is not ReplicaFormat.LADDER or not colours_wanted(os.environ):
+def _codes() -> re.Pattern[str] | None:
+    if not colour.wanted(sys.stdout):
         return None
     from kafka_unclean_recovery.report.ladder_text import CODES
 

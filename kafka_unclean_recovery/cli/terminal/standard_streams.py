@@ -14,7 +14,7 @@ import os
 import re
 import select
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from itertools import islice
 from typing import Any, TextIO, cast
@@ -74,6 +74,14 @@ def screen_libraries() -> None:
         sys.stderr = cast(TextIO, Screened(sys.stderr))
 
 
+Paint = Callable[[str], str]
+"""It puts colours into lines that were screened already."""
+
+
+def _as_it_is(text: str) -> str:
+    return text
+
+
 def begin() -> None:
     """Reset the state that an earlier command left."""
     global _stdout_lost, _stderr_lost, _terminal
@@ -84,27 +92,28 @@ def begin() -> None:
     _terminal = _opened_again(sys.stderr)
 
 
-def write_soon(text: str, before: str = "") -> None:
+def write_soon(text: str, before: str = "", paint: Paint = _as_it_is) -> None:
     """Write to stderr without ever waiting or raising. before: a code of ours."""
     global _stderr_lost
     stream = sys.stderr
+    text = before + paint(screened(text))
     descriptor = _descriptor(stream)
     if stream is None:
         _stderr_lost = True
     elif descriptor is None:
-        _stderr_lost |= not _written(stream, before + screened(text))
+        _stderr_lost |= not _written(stream, text)
     else:
-        _waiting.extend(_encoded(stream, before + screened(text)))
+        _waiting.extend(_encoded(stream, text))
         write_waiting()
 
 
-def write_to_person(text: str) -> bool:
+def write_to_person(text: str, paint: Paint = _as_it_is) -> bool:
     """Write to the terminal that stdin is, for a person who is asked there and can't see stderr.
     Return False when it did not take all within seconds."""
     terminal = _opened_again(sys.stdin)
     if terminal is None or sys.stdin is None:
         return False
-    left = memoryview(_encoded(sys.stdin, screened(text)))
+    left = memoryview(_encoded(sys.stdin, paint(screened(text))))
     try:
         while left and _takes(terminal, _PERSON_SECONDS):
             left = left[os.write(terminal, left[:_PIECE]) :]
@@ -150,14 +159,17 @@ def last_words(text: str, before: str = "") -> None:
             os.write(stream.fileno(), _encoded(stream, before + screened(text))[:_PIECE])
 
 
-def write_out(parts: Iterable[str], kept: re.Pattern[str] | None = None) -> str | None:
+def write_out(
+    parts: Iterable[str], kept: re.Pattern[str] | None = None, paint: Paint = _as_it_is
+) -> str | None:
     """Write all parts to stdout, however long that takes; raise only what making a part raises.
-    Return why stdout did not take all, None when it did. kept: codes of ours."""
+    Return why stdout did not take all, None when it did. kept: codes of ours. Each part is whole
+    lines where they are painted."""
     global _stdout_lost
     left = iter(parts)
     while some := list(islice(left, _PARTS_AT_ONCE)):
         try:
-            _write_out(screened("".join(some), kept))
+            _write_out(paint(screened("".join(some), kept)))
         except _FAILURES as error:
             _stdout_lost = True
             return getattr(error, "strerror", None) or str(error)
