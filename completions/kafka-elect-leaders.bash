@@ -32,9 +32,10 @@ _kafka_elect_leaders() {
         --election-method) _kafka_elect_leaders__reply < <(compgen -W "auto designated reorder" -- "$cur"); return ;;
         --replica-log-info-dialect) _kafka_elect_leaders__reply < <(compgen -W "kip-966 reverted kip-1275" -- "$cur"); return ;;
         --metrics-file) _kafka_elect_leaders__reply < <(compgen -f -- "$cur"); return ;;
+        --cluster) COMPREPLY=(); return ;;
         --log-format) _kafka_elect_leaders__reply < <(compgen -W "text json" -- "$cur"); return ;;
         --color) _kafka_elect_leaders__reply < <(compgen -W "auto always never" -- "$cur"); return ;;
     esac
-    _kafka_elect_leaders__reply < <(compgen -W "--bootstrap-server --election-type --command-config --admin.config --path-to-json-file --topic --partition --all-topic-partitions --recovery-duration-ms --recovery-election-attempts --format --accept-loss --canary --wave-size --journal --ignore-journal --transport --election-method --replica-log-info-dialect --metrics-file --log-format --color --version --help" -- "$cur")
+    _kafka_elect_leaders__reply < <(compgen -W "--bootstrap-server --election-type --command-config --admin.config --path-to-json-file --topic --partition --all-topic-partitions --recovery-duration-ms --recovery-election-attempts --format --accept-loss --canary --wave-size --journal --ignore-journal --transport --election-method --replica-log-info-dialect --metrics-file --cluster --log-format --color --version --help" -- "$cur")
 }
 complete -o filenames -F _kafka_elect_leaders kafka-elect-leaders

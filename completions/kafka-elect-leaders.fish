@@ -23,6 +23,7 @@ complete -c kafka-elect-leaders -l transport -d 'How brokers are asked how far t
 complete -c kafka-elect-leaders -l election-method -d 'How a designated leader is elected' -x -a 'auto designated reorder'
 complete -c kafka-elect-leaders -l replica-log-info-dialect -d 'The form of GetReplicaLogInfo that the brokers speak; by default real brokers are not sent this request' -x -a 'kip-966 reverted kip-1275'
 complete -c kafka-elect-leaders -l metrics-file -d 'Write metrics of this run to this file, in the Prometheus text format, however the run ends; metrics of an earlier run in the file are replaced' -r -F
+complete -c kafka-elect-leaders -l cluster -d 'Cluster in clusters.toml, in place of --bootstrap-server and --command-config' -x
 complete -c kafka-elect-leaders -l log-format -d 'Format of messages on stderr: text, or a JSON object for each message' -x -a 'text json'
 complete -c kafka-elect-leaders -l color -d 'Colours in text for people: auto has them on a terminal unless NO_COLOR is set or TERM is dumb' -x -a 'auto always never'
 complete -c kafka-elect-leaders -l version -d 'Show the version'

@@ -27,6 +27,7 @@ _arguments \
     '--election-method=[How a designated leader is elected]:value:(auto designated reorder)' \
     '--replica-log-info-dialect=[The form of GetReplicaLogInfo that the brokers speak; by default real brokers are not sent this request]:value:(kip-966 reverted kip-1275)' \
     '--metrics-file=[Write metrics of this run to this file, in the Prometheus text format, however the run ends; metrics of an earlier run in the file are replaced]:file:_files' \
+    '--cluster=[Cluster in clusters.toml, in place of --bootstrap-server and --command-config]:value: ' \
     '--log-format=[Format of messages on stderr  text, or a JSON object for each message]:value:(text json)' \
     '--color=[Colours in text for people  auto has them on a terminal unless NO_COLOR is set or TERM is dumb]:value:(auto always never)' \
     '--version[Show the version]' \

@@ -59,10 +59,11 @@ _kafka_unclean_recovery_doctor() {
         --election-method) _kafka_unclean_recovery__reply < <(compgen -W "auto designated reorder" -- "$cur"); return ;;
         --replica-log-info-dialect) _kafka_unclean_recovery__reply < <(compgen -W "kip-966 reverted kip-1275" -- "$cur"); return ;;
         --metrics-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
+        --cluster) COMPREPLY=(); return ;;
         --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
         --color) _kafka_unclean_recovery__reply < <(compgen -W "auto always never" -- "$cur"); return ;;
     esac
-    _kafka_unclean_recovery__reply < <(compgen -W "--bootstrap-server --command-config --format --timeout-ms --salvage-dir --transport --election-method --replica-log-info-dialect --metrics-file --log-format --color --help" -- "$cur")
+    _kafka_unclean_recovery__reply < <(compgen -W "--bootstrap-server --command-config --format --timeout-ms --salvage-dir --transport --election-method --replica-log-info-dialect --metrics-file --cluster --log-format --color --help" -- "$cur")
 }
 _kafka_unclean_recovery_ok_to_stop() {
     local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"
@@ -80,10 +81,11 @@ _kafka_unclean_recovery_ok_to_stop() {
         --what-if) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --format) _kafka_unclean_recovery__reply < <(compgen -W "table wide json" -- "$cur"); return ;;
         --metrics-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
+        --cluster) COMPREPLY=(); return ;;
         --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
         --color) _kafka_unclean_recovery__reply < <(compgen -W "auto always never" -- "$cur"); return ;;
     esac
-    _kafka_unclean_recovery__reply < <(compgen -W "--bootstrap-server --command-config --brokers --rack --controllers --margin --max --wait-ms --after --save --what-if --format --metrics-file --log-format --color --help" -- "$cur")
+    _kafka_unclean_recovery__reply < <(compgen -W "--bootstrap-server --command-config --brokers --rack --controllers --margin --max --wait-ms --after --save --what-if --format --metrics-file --cluster --log-format --color --help" -- "$cur")
 }
 _kafka_unclean_recovery_watch() {
     local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"
@@ -95,10 +97,11 @@ _kafka_unclean_recovery_watch() {
         --duration-ms) COMPREPLY=(); return ;;
         --format) _kafka_unclean_recovery__reply < <(compgen -W "table wide json" -- "$cur"); return ;;
         --metrics-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
+        --cluster) COMPREPLY=(); return ;;
         --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
         --color) _kafka_unclean_recovery__reply < <(compgen -W "auto always never" -- "$cur"); return ;;
     esac
-    _kafka_unclean_recovery__reply < <(compgen -W "--bootstrap-server --command-config --interval-ms --duration-ms --format --metrics-file --log-format --color --help" -- "$cur")
+    _kafka_unclean_recovery__reply < <(compgen -W "--bootstrap-server --command-config --interval-ms --duration-ms --format --metrics-file --cluster --log-format --color --help" -- "$cur")
 }
 _kafka_unclean_recovery_explain() {
     local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"
@@ -136,10 +139,11 @@ _kafka_unclean_recovery_aftercare() {
         --watch-duration-ms) COMPREPLY=(); return ;;
         --format) _kafka_unclean_recovery__reply < <(compgen -W "table wide json" -- "$cur"); return ;;
         --metrics-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
+        --cluster) COMPREPLY=(); return ;;
         --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
         --color) _kafka_unclean_recovery__reply < <(compgen -W "auto always never" -- "$cur"); return ;;
     esac
-    _kafka_unclean_recovery__reply < <(compgen -W "--bootstrap-server --command-config --journal --last --topics --path-to-json-file --log-dirs --replica-info-file --gone --end-transactions --reset-share-groups --watch --watch-duration-ms --format --metrics-file --log-format --color --help" -- "$cur")
+    _kafka_unclean_recovery__reply < <(compgen -W "--bootstrap-server --command-config --journal --last --topics --path-to-json-file --log-dirs --replica-info-file --gone --end-transactions --reset-share-groups --watch --watch-duration-ms --format --metrics-file --cluster --log-format --color --help" -- "$cur")
 }
 _kafka_unclean_recovery_before_start() {
     local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"
@@ -157,10 +161,11 @@ _kafka_unclean_recovery_before_start() {
         --topics) _kafka_unclean_recovery__ask "$1" topics; return ;;
         --path-to-json-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --metrics-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
+        --cluster) COMPREPLY=(); return ;;
         --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
         --color) _kafka_unclean_recovery__reply < <(compgen -W "auto always never" -- "$cur"); return ;;
     esac
-    _kafka_unclean_recovery__reply < <(compgen -W "--log-dirs --bootstrap-server --command-config --replica-info-file --gone --journal --plan-output-file --commands-file --format --topics --path-to-json-file --metrics-file --log-format --color --help" -- "$cur")
+    _kafka_unclean_recovery__reply < <(compgen -W "--log-dirs --bootstrap-server --command-config --replica-info-file --gone --journal --plan-output-file --commands-file --format --topics --path-to-json-file --metrics-file --cluster --log-format --color --help" -- "$cur")
 }
 _kafka_unclean_recovery_start_order() {
     local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"
@@ -175,10 +180,11 @@ _kafka_unclean_recovery_start_order() {
         --later) COMPREPLY=(); return ;;
         --elections-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --format) _kafka_unclean_recovery__reply < <(compgen -W "table wide json" -- "$cur"); return ;;
+        --cluster) COMPREPLY=(); return ;;
         --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
         --color) _kafka_unclean_recovery__reply < <(compgen -W "auto always never" -- "$cur"); return ;;
     esac
-    _kafka_unclean_recovery__reply < <(compgen -W "--bootstrap-server --bootstrap-controller --command-config --replica-info-file --log-dirs --gone --later --elections-file --format --log-format --color --help" -- "$cur")
+    _kafka_unclean_recovery__reply < <(compgen -W "--bootstrap-server --bootstrap-controller --command-config --replica-info-file --log-dirs --gone --later --elections-file --format --cluster --log-format --color --help" -- "$cur")
 }
 _kafka_unclean_recovery_report() {
     local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"
@@ -205,11 +211,12 @@ _kafka_unclean_recovery_salvage_replay() {
         --checkpoint) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --journal) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --format) _kafka_unclean_recovery__reply < <(compgen -W "table wide json" -- "$cur"); return ;;
+        --cluster) COMPREPLY=(); return ;;
         --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
         --color) _kafka_unclean_recovery__reply < <(compgen -W "auto always never" -- "$cur"); return ;;
     esac
     if [[ "$cur" != -* ]]; then _kafka_unclean_recovery__reply < <(compgen -d -- "$cur"); return; fi
-    _kafka_unclean_recovery__reply < <(compgen -W "--bootstrap-server --command-config --topics --path-to-json-file --target --include-open --checkpoint --journal --execute --format --log-format --color --help" -- "$cur")
+    _kafka_unclean_recovery__reply < <(compgen -W "--bootstrap-server --command-config --topics --path-to-json-file --target --include-open --checkpoint --journal --execute --format --cluster --log-format --color --help" -- "$cur")
 }
 _kafka_unclean_recovery_salvage_offsets() {
     local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"
@@ -220,11 +227,12 @@ _kafka_unclean_recovery_salvage_offsets() {
         --group) COMPREPLY=(); return ;;
         --journal) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --format) _kafka_unclean_recovery__reply < <(compgen -W "table wide json" -- "$cur"); return ;;
+        --cluster) COMPREPLY=(); return ;;
         --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
         --color) _kafka_unclean_recovery__reply < <(compgen -W "auto always never" -- "$cur"); return ;;
     esac
     if [[ "$cur" != -* ]]; then _kafka_unclean_recovery__reply < <(compgen -d -- "$cur"); return; fi
-    _kafka_unclean_recovery__reply < <(compgen -W "--bootstrap-server --command-config --group --backwards --without-epoch --journal --plan --execute --yes --format --log-format --color --help" -- "$cur")
+    _kafka_unclean_recovery__reply < <(compgen -W "--bootstrap-server --command-config --group --backwards --without-epoch --journal --plan --execute --yes --format --cluster --log-format --color --help" -- "$cur")
 }
 _kafka_unclean_recovery_salvage() {
     local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"
@@ -327,11 +335,12 @@ _kafka_unclean_recovery_quorum_inspect() {
         --bootstrap-server) COMPREPLY=(); return ;;
         --command-config) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --format) _kafka_unclean_recovery__reply < <(compgen -W "table wide json" -- "$cur"); return ;;
+        --cluster) COMPREPLY=(); return ;;
         --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
         --color) _kafka_unclean_recovery__reply < <(compgen -W "auto always never" -- "$cur"); return ;;
     esac
     if [[ "$cur" != -* ]]; then _kafka_unclean_recovery__reply < <(compgen -d -- "$cur"); return; fi
-    _kafka_unclean_recovery__reply < <(compgen -W "--replica-info-file --bootstrap-server --command-config --format --log-format --color --help" -- "$cur")
+    _kafka_unclean_recovery__reply < <(compgen -W "--replica-info-file --bootstrap-server --command-config --format --cluster --log-format --color --help" -- "$cur")
 }
 _kafka_unclean_recovery_quorum_plan() {
     local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"
@@ -350,11 +359,12 @@ _kafka_unclean_recovery_quorum_plan() {
         --bootstrap-server) COMPREPLY=(); return ;;
         --command-config) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --format) _kafka_unclean_recovery__reply < <(compgen -W "table wide json" -- "$cur"); return ;;
+        --cluster) COMPREPLY=(); return ;;
         --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
         --color) _kafka_unclean_recovery__reply < <(compgen -W "auto always never" -- "$cur"); return ;;
     esac
     if [[ "$cur" != -* ]]; then _kafka_unclean_recovery__reply < <(compgen -d -- "$cur"); return; fi
-    _kafka_unclean_recovery__reply < <(compgen -W "--new-controller --plan-output-file --lost-controllers --without-copies-of --unreachable-controllers --controller-quorum-voters --controller-listener-name --cluster-id --untried-metadata-version --replica-info-file --bootstrap-server --command-config --format --log-format --color --help" -- "$cur")
+    _kafka_unclean_recovery__reply < <(compgen -W "--new-controller --plan-output-file --lost-controllers --without-copies-of --unreachable-controllers --controller-quorum-voters --controller-listener-name --cluster-id --untried-metadata-version --replica-info-file --bootstrap-server --command-config --format --cluster --log-format --color --help" -- "$cur")
 }
 _kafka_unclean_recovery_quorum_seed() {
     local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"
@@ -381,10 +391,11 @@ _kafka_unclean_recovery_quorum_verify() {
         --log-dirs) _kafka_unclean_recovery__reply < <(compgen -d -- "$cur"); return ;;
         --timeout-ms) COMPREPLY=(); return ;;
         --format) _kafka_unclean_recovery__reply < <(compgen -W "table wide json" -- "$cur"); return ;;
+        --cluster) COMPREPLY=(); return ;;
         --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
         --color) _kafka_unclean_recovery__reply < <(compgen -W "auto always never" -- "$cur"); return ;;
     esac
-    _kafka_unclean_recovery__reply < <(compgen -W "--plan --bootstrap-controller --bootstrap-server --command-config --controller-command-config --log-dirs --timeout-ms --format --log-format --color --help" -- "$cur")
+    _kafka_unclean_recovery__reply < <(compgen -W "--plan --bootstrap-controller --bootstrap-server --command-config --controller-command-config --log-dirs --timeout-ms --format --cluster --log-format --color --help" -- "$cur")
 }
 _kafka_unclean_recovery_quorum() {
     local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"
@@ -496,10 +507,11 @@ _kafka_unclean_recovery() {
         --election-method) _kafka_unclean_recovery__reply < <(compgen -W "auto designated reorder" -- "$cur"); return ;;
         --replica-log-info-dialect) _kafka_unclean_recovery__reply < <(compgen -W "kip-966 reverted kip-1275" -- "$cur"); return ;;
         --metrics-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
+        --cluster) COMPREPLY=(); return ;;
         --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
         --color) _kafka_unclean_recovery__reply < <(compgen -W "auto always never" -- "$cur"); return ;;
     esac
     local commands=""; ((COMP_CWORD > 1)) || commands="scan-log-dirs plan doctor ok-to-stop watch explain approve aftercare before-start start-order report salvage spark quorum emulator"
-    _kafka_unclean_recovery__reply < <(compgen -W "$commands --bootstrap-server --command-config --all-offline-partitions --path-to-json-file --topics --show-replica-info --manual-recovery-output-file --automated-recovery --recovery-duration-ms --recovery-election-attempts --wait-for-brokers --gone --format --yes --accept-loss --give-up-log --end-reassignment --canary --wave-size --plan --require-approval --journal --ignore-journal --salvage-dir --allow-loss --resume --keep-order --plan-output-file --replica-info-file --log-dirs --transport --election-method --replica-log-info-dialect --metrics-file --log-format --color --version --help" -- "$cur")
+    _kafka_unclean_recovery__reply < <(compgen -W "$commands --bootstrap-server --command-config --all-offline-partitions --path-to-json-file --topics --show-replica-info --manual-recovery-output-file --automated-recovery --recovery-duration-ms --recovery-election-attempts --wait-for-brokers --gone --format --yes --accept-loss --give-up-log --end-reassignment --canary --wave-size --plan --require-approval --journal --ignore-journal --salvage-dir --allow-loss --resume --keep-order --plan-output-file --replica-info-file --log-dirs --transport --election-method --replica-log-info-dialect --metrics-file --cluster --log-format --color --version --help" -- "$cur")
 }
 complete -o filenames -F _kafka_unclean_recovery kafka-unclean-recovery

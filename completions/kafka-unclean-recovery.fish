@@ -38,6 +38,7 @@ complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-
 complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor ok-to-stop watch explain approve aftercare before-start start-order report salvage spark quorum emulator' -l election-method -d 'How a designated leader is elected' -x -a 'auto designated reorder'
 complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor ok-to-stop watch explain approve aftercare before-start start-order report salvage spark quorum emulator' -l replica-log-info-dialect -d 'The form of GetReplicaLogInfo that the brokers speak; by default real brokers are not sent this request' -x -a 'kip-966 reverted kip-1275'
 complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor ok-to-stop watch explain approve aftercare before-start start-order report salvage spark quorum emulator' -l metrics-file -d 'Write metrics of this run to this file, in the Prometheus text format, however the run ends; metrics of an earlier run in the file are replaced' -r -F
+complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor ok-to-stop watch explain approve aftercare before-start start-order report salvage spark quorum emulator' -l cluster -d 'Cluster in clusters.toml, in place of --bootstrap-server and --command-config' -x
 complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor ok-to-stop watch explain approve aftercare before-start start-order report salvage spark quorum emulator' -l log-format -d 'Format of messages on stderr: text, or a JSON object for each message' -x -a 'text json'
 complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor ok-to-stop watch explain approve aftercare before-start start-order report salvage spark quorum emulator' -l color -d 'Colours in text for people: auto has them on a terminal unless NO_COLOR is set or TERM is dumb' -x -a 'auto always never'
 complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor ok-to-stop watch explain approve aftercare before-start start-order report salvage spark quorum emulator' -l version -d 'Show the version'
@@ -75,6 +76,7 @@ complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from doctor' -l tr
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from doctor' -l election-method -d 'How a designated leader is elected' -x -a 'auto designated reorder'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from doctor' -l replica-log-info-dialect -d 'The form of GetReplicaLogInfo that the brokers speak; by default real brokers are not sent this request' -x -a 'kip-966 reverted kip-1275'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from doctor' -l metrics-file -d 'Write metrics of this run to this file, in the Prometheus text format, however the run ends; metrics of an earlier run in the file are replaced' -r -F
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from doctor' -l cluster -d 'Cluster in clusters.toml, in place of --bootstrap-server and --command-config' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from doctor' -l log-format -d 'Format of messages on stderr: text, or a JSON object for each message' -x -a 'text json'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from doctor' -l color -d 'Colours in text for people: auto has them on a terminal unless NO_COLOR is set or TERM is dumb' -x -a 'auto always never'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from doctor' -l help -d 'Show this message and exit'
@@ -91,6 +93,7 @@ complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from ok-to-stop' -
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from ok-to-stop' -l what-if -d 'Answer from a file that --save wrote, and contact no cluster' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from ok-to-stop' -l format -d 'Format of the result on stdout' -x -a 'table wide json'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from ok-to-stop' -l metrics-file -d 'Write metrics of this run to this file, in the Prometheus text format, however the run ends; metrics of an earlier run in the file are replaced' -r -F
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from ok-to-stop' -l cluster -d 'Cluster in clusters.toml, in place of --bootstrap-server and --command-config' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from ok-to-stop' -l log-format -d 'Format of messages on stderr: text, or a JSON object for each message' -x -a 'text json'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from ok-to-stop' -l color -d 'Colours in text for people: auto has them on a terminal unless NO_COLOR is set or TERM is dumb' -x -a 'auto always never'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from ok-to-stop' -l help -d 'Show this message and exit'
@@ -100,6 +103,7 @@ complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from watch' -l int
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from watch' -l duration-ms -d 'End after this time, in milliseconds' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from watch' -l format -d 'Format of the result on stdout' -x -a 'table wide json'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from watch' -l metrics-file -d 'Write metrics of this run to this file, in the Prometheus text format, however the run ends; metrics of an earlier run in the file are replaced' -r -F
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from watch' -l cluster -d 'Cluster in clusters.toml, in place of --bootstrap-server and --command-config' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from watch' -l log-format -d 'Format of messages on stderr: text, or a JSON object for each message' -x -a 'text json'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from watch' -l color -d 'Colours in text for people: auto has them on a terminal unless NO_COLOR is set or TERM is dumb' -x -a 'auto always never'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from watch' -l help -d 'Show this message and exit'
@@ -127,6 +131,7 @@ complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l watch-duration-ms -d 'How long --watch may take, in milliseconds; by default 600000' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l format -d 'Format of the result on stdout' -x -a 'table wide json'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l metrics-file -d 'Write metrics of this run to this file, in the Prometheus text format, however the run ends; metrics of an earlier run in the file are replaced' -r -F
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l cluster -d 'Cluster in clusters.toml, in place of --bootstrap-server and --command-config' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l log-format -d 'Format of messages on stderr: text, or a JSON object for each message' -x -a 'text json'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l color -d 'Colours in text for people: auto has them on a terminal unless NO_COLOR is set or TERM is dumb' -x -a 'auto always never'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l help -d 'Show this message and exit'
@@ -142,6 +147,7 @@ complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from before-start'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from before-start' -l topics -d 'Only topics whose whole name matches this regular expression of Python\'s re; by default all topics' -x -a '(__kafka_unclean_recovery_ask topics)'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from before-start' -l path-to-json-file -d 'Only the partitions in this JSON file: {"partitions": [{"topic": "foo", "partitions": [0, 3]}]}' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from before-start' -l metrics-file -d 'Write metrics of this run to this file, in the Prometheus text format, however the run ends; metrics of an earlier run in the file are replaced' -r -F
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from before-start' -l cluster -d 'Cluster in clusters.toml, in place of --bootstrap-server and --command-config' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from before-start' -l log-format -d 'Format of messages on stderr: text, or a JSON object for each message' -x -a 'text json'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from before-start' -l color -d 'Colours in text for people: auto has them on a terminal unless NO_COLOR is set or TERM is dumb' -x -a 'auto always never'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from before-start' -l help -d 'Show this message and exit'
@@ -154,6 +160,7 @@ complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from start-order' 
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from start-order' -l later -d 'Ids of brokers that can be started only after all others, such as 1,2; by default none' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from start-order' -l elections-file -d 'Write the partitions of the first election to this new file, for --path-to-json-file' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from start-order' -l format -d 'Format of the result on stdout' -x -a 'table wide json'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from start-order' -l cluster -d 'Cluster in clusters.toml, in place of --bootstrap-server and --command-config' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from start-order' -l log-format -d 'Format of messages on stderr: text, or a JSON object for each message' -x -a 'text json'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from start-order' -l color -d 'Colours in text for people: auto has them on a terminal unless NO_COLOR is set or TERM is dumb' -x -a 'auto always never'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from start-order' -l help -d 'Show this message and exit'
@@ -192,6 +199,7 @@ complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and 
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from replay' -l journal -d 'Journal of the run that elected, which also gets what is found or done here, for the command report' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from replay' -l execute -d 'Produce the records; by default the command only shows them'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from replay' -l format -d 'Format of the result on stdout' -x -a 'table wide json'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from replay' -l cluster -d 'Cluster in clusters.toml, in place of --bootstrap-server and --command-config' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from replay' -l log-format -d 'Format of messages on stderr: text, or a JSON object for each message' -x -a 'text json'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from replay' -l color -d 'Colours in text for people: auto has them on a terminal unless NO_COLOR is set or TERM is dumb' -x -a 'auto always never'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from replay' -l help -d 'Show this message and exit'
@@ -206,6 +214,7 @@ complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and 
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from offsets' -l execute -d 'Bring the commits back; on a terminal the command asks first'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from offsets' -l yes -d 'Do not ask on a terminal'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from offsets' -l format -d 'Format of the result on stdout' -x -a 'table wide json'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from offsets' -l cluster -d 'Cluster in clusters.toml, in place of --bootstrap-server and --command-config' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from offsets' -l log-format -d 'Format of messages on stderr: text, or a JSON object for each message' -x -a 'text json'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from offsets' -l color -d 'Colours in text for people: auto has them on a terminal unless NO_COLOR is set or TERM is dumb' -x -a 'auto always never'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from offsets' -l help -d 'Show this message and exit'
@@ -259,6 +268,7 @@ complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and _
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from inspect' -l bootstrap-server -d 'Brokers that still run; by default none is asked' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from inspect' -l command-config -d 'Java client properties file for the connection, such as TLS and SASL; by default connections are plaintext' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from inspect' -l format -d 'Format of the result on stdout' -x -a 'table wide json'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from inspect' -l cluster -d 'Cluster in clusters.toml, in place of --bootstrap-server and --command-config' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from inspect' -l log-format -d 'Format of messages on stderr: text, or a JSON object for each message' -x -a 'text json'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from inspect' -l color -d 'Colours in text for people: auto has them on a terminal unless NO_COLOR is set or TERM is dumb' -x -a 'auto always never'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from inspect' -l help -d 'Show this message and exit'
@@ -276,6 +286,7 @@ complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and _
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from plan' -l bootstrap-server -d 'Brokers that still run; by default none is asked' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from plan' -l command-config -d 'Java client properties file for the connection, such as TLS and SASL; by default connections are plaintext' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from plan' -l format -d 'Format of the result on stdout' -x -a 'table wide json'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from plan' -l cluster -d 'Cluster in clusters.toml, in place of --bootstrap-server and --command-config' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from plan' -l log-format -d 'Format of messages on stderr: text, or a JSON object for each message' -x -a 'text json'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from plan' -l color -d 'Colours in text for people: auto has them on a terminal unless NO_COLOR is set or TERM is dumb' -x -a 'auto always never'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from plan' -l help -d 'Show this message and exit'
@@ -296,6 +307,7 @@ complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and _
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from verify' -l log-dirs -d 'Log directory of a broker on this host, or a directory that holds several: is there a partition that the broker put aside (-stray)? Only read; by default none is looked at' -x -a '(__fish_complete_directories)'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from verify' -l timeout-ms -d 'How long to wait until all holds' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from verify' -l format -d 'Format of the result on stdout' -x -a 'table wide json'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from verify' -l cluster -d 'Cluster in clusters.toml, in place of --bootstrap-server and --command-config' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from verify' -l log-format -d 'Format of messages on stderr: text, or a JSON object for each message' -x -a 'text json'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from verify' -l color -d 'Colours in text for people: auto has them on a terminal unless NO_COLOR is set or TERM is dumb' -x -a 'auto always never'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from verify' -l help -d 'Show this message and exit'

@@ -51,6 +51,7 @@ _arguments \
     '--election-method=[How a designated leader is elected]:value:(auto designated reorder)' \
     '--replica-log-info-dialect=[The form of GetReplicaLogInfo that the brokers speak; by default real brokers are not sent this request]:value:(kip-966 reverted kip-1275)' \
     '--metrics-file=[Write metrics of this run to this file, in the Prometheus text format, however the run ends; metrics of an earlier run in the file are replaced]:file:_files' \
+    '--cluster=[Cluster in clusters.toml, in place of --bootstrap-server and --command-config]:value: ' \
     '--log-format=[Format of messages on stderr  text, or a JSON object for each message]:value:(text json)' \
     '--color=[Colours in text for people  auto has them on a terminal unless NO_COLOR is set or TERM is dumb]:value:(auto always never)' \
     '--help[Show this message and exit]'
@@ -71,6 +72,7 @@ _arguments \
     '--what-if=[Answer from a file that --save wrote, and contact no cluster]:file:_files' \
     '--format=[Format of the result on stdout]:value:(table wide json)' \
     '--metrics-file=[Write metrics of this run to this file, in the Prometheus text format, however the run ends; metrics of an earlier run in the file are replaced]:file:_files' \
+    '--cluster=[Cluster in clusters.toml, in place of --bootstrap-server and --command-config]:value: ' \
     '--log-format=[Format of messages on stderr  text, or a JSON object for each message]:value:(text json)' \
     '--color=[Colours in text for people  auto has them on a terminal unless NO_COLOR is set or TERM is dumb]:value:(auto always never)' \
     '--help[Show this message and exit]'
@@ -84,6 +86,7 @@ _arguments \
     '--duration-ms=[End after this time, in milliseconds]:value: ' \
     '--format=[Format of the result on stdout]:value:(table wide json)' \
     '--metrics-file=[Write metrics of this run to this file, in the Prometheus text format, however the run ends; metrics of an earlier run in the file are replaced]:file:_files' \
+    '--cluster=[Cluster in clusters.toml, in place of --bootstrap-server and --command-config]:value: ' \
     '--log-format=[Format of messages on stderr  text, or a JSON object for each message]:value:(text json)' \
     '--color=[Colours in text for people  auto has them on a terminal unless NO_COLOR is set or TERM is dumb]:value:(auto always never)' \
     '--help[Show this message and exit]'
@@ -123,6 +126,7 @@ _arguments \
     '--watch-duration-ms=[How long --watch may take, in milliseconds; by default 600000]:value: ' \
     '--format=[Format of the result on stdout]:value:(table wide json)' \
     '--metrics-file=[Write metrics of this run to this file, in the Prometheus text format, however the run ends; metrics of an earlier run in the file are replaced]:file:_files' \
+    '--cluster=[Cluster in clusters.toml, in place of --bootstrap-server and --command-config]:value: ' \
     '--log-format=[Format of messages on stderr  text, or a JSON object for each message]:value:(text json)' \
     '--color=[Colours in text for people  auto has them on a terminal unless NO_COLOR is set or TERM is dumb]:value:(auto always never)' \
     '--help[Show this message and exit]'
@@ -142,6 +146,7 @@ _arguments \
     '--topics=[Only topics whose whole name matches this regular expression of Python'\''s re; by default all topics]:topics:{_kafka_unclean_recovery__ask topics}' \
     '--path-to-json-file=[Only the partitions in this JSON file  {"partitions"  ({"topic"  "foo", "partitions"  (0, 3)})}]:file:_files' \
     '--metrics-file=[Write metrics of this run to this file, in the Prometheus text format, however the run ends; metrics of an earlier run in the file are replaced]:file:_files' \
+    '--cluster=[Cluster in clusters.toml, in place of --bootstrap-server and --command-config]:value: ' \
     '--log-format=[Format of messages on stderr  text, or a JSON object for each message]:value:(text json)' \
     '--color=[Colours in text for people  auto has them on a terminal unless NO_COLOR is set or TERM is dumb]:value:(auto always never)' \
     '--help[Show this message and exit]'
@@ -158,6 +163,7 @@ _arguments \
     '--later=[Ids of brokers that can be started only after all others, such as 1,2; by default none]:value: ' \
     '--elections-file=[Write the partitions of the first election to this new file, for --path-to-json-file]:file:_files' \
     '--format=[Format of the result on stdout]:value:(table wide json)' \
+    '--cluster=[Cluster in clusters.toml, in place of --bootstrap-server and --command-config]:value: ' \
     '--log-format=[Format of messages on stderr  text, or a JSON object for each message]:value:(text json)' \
     '--color=[Colours in text for people  auto has them on a terminal unless NO_COLOR is set or TERM is dumb]:value:(auto always never)' \
     '--help[Show this message and exit]'
@@ -193,6 +199,7 @@ _arguments \
     '--journal=[Journal of the run that elected, which also gets what is found or done here, for the command report]:file:_files' \
     '--execute[Produce the records; by default the command only shows them]' \
     '--format=[Format of the result on stdout]:value:(table wide json)' \
+    '--cluster=[Cluster in clusters.toml, in place of --bootstrap-server and --command-config]:value: ' \
     '--log-format=[Format of messages on stderr  text, or a JSON object for each message]:value:(text json)' \
     '--color=[Colours in text for people  auto has them on a terminal unless NO_COLOR is set or TERM is dumb]:value:(auto always never)' \
     '--help[Show this message and exit]' \
@@ -211,6 +218,7 @@ _arguments \
     '--execute[Bring the commits back; on a terminal the command asks first]' \
     '--yes[Do not ask on a terminal]' \
     '--format=[Format of the result on stdout]:value:(table wide json)' \
+    '--cluster=[Cluster in clusters.toml, in place of --bootstrap-server and --command-config]:value: ' \
     '--log-format=[Format of messages on stderr  text, or a JSON object for each message]:value:(text json)' \
     '--color=[Colours in text for people  auto has them on a terminal unless NO_COLOR is set or TERM is dumb]:value:(auto always never)' \
     '--help[Show this message and exit]' \
@@ -304,6 +312,7 @@ _arguments \
     '--bootstrap-server=[Brokers that still run; by default none is asked]:value: ' \
     '--command-config=[Java client properties file for the connection, such as TLS and SASL; by default connections are plaintext]:file:_files' \
     '--format=[Format of the result on stdout]:value:(table wide json)' \
+    '--cluster=[Cluster in clusters.toml, in place of --bootstrap-server and --command-config]:value: ' \
     '--log-format=[Format of messages on stderr  text, or a JSON object for each message]:value:(text json)' \
     '--color=[Colours in text for people  auto has them on a terminal unless NO_COLOR is set or TERM is dumb]:value:(auto always never)' \
     '--help[Show this message and exit]' \
@@ -325,6 +334,7 @@ _arguments \
     '--bootstrap-server=[Brokers that still run; by default none is asked]:value: ' \
     '--command-config=[Java client properties file for the connection, such as TLS and SASL; by default connections are plaintext]:file:_files' \
     '--format=[Format of the result on stdout]:value:(table wide json)' \
+    '--cluster=[Cluster in clusters.toml, in place of --bootstrap-server and --command-config]:value: ' \
     '--log-format=[Format of messages on stderr  text, or a JSON object for each message]:value:(text json)' \
     '--color=[Colours in text for people  auto has them on a terminal unless NO_COLOR is set or TERM is dumb]:value:(auto always never)' \
     '--help[Show this message and exit]' \
@@ -353,6 +363,7 @@ _arguments \
     '*--log-dirs=[Log directory of a broker on this host, or a directory that holds several  is there a partition that the broker put aside (-stray)? Only read; by default none is looked at]:directory:_files -/' \
     '--timeout-ms=[How long to wait until all holds]:value: ' \
     '--format=[Format of the result on stdout]:value:(table wide json)' \
+    '--cluster=[Cluster in clusters.toml, in place of --bootstrap-server and --command-config]:value: ' \
     '--log-format=[Format of messages on stderr  text, or a JSON object for each message]:value:(text json)' \
     '--color=[Colours in text for people  auto has them on a terminal unless NO_COLOR is set or TERM is dumb]:value:(auto always never)' \
     '--help[Show this message and exit]'
@@ -437,6 +448,7 @@ _arguments \
     '(1)--election-method=[How a designated leader is elected]:value:(auto designated reorder)' \
     '(1)--replica-log-info-dialect=[The form of GetReplicaLogInfo that the brokers speak; by default real brokers are not sent this request]:value:(kip-966 reverted kip-1275)' \
     '(1)--metrics-file=[Write metrics of this run to this file, in the Prometheus text format, however the run ends; metrics of an earlier run in the file are replaced]:file:_files' \
+    '(1)--cluster=[Cluster in clusters.toml, in place of --bootstrap-server and --command-config]:value: ' \
     '(1)--log-format=[Format of messages on stderr  text, or a JSON object for each message]:value:(text json)' \
     '(1)--color=[Colours in text for people  auto has them on a terminal unless NO_COLOR is set or TERM is dumb]:value:(auto always never)' \
     '(1)--version[Show the version]' \

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib.util
 import itertools
+import os
 import re
 import shlex
 import tomllib
@@ -15,6 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from unittest.mock import patch
 
 import typer
 
@@ -23,6 +25,7 @@ from tests.cli.in_process import prepared
 
 ROOT = Path(__file__).parent.parent
 _ADDRESS = "b1:9092"
+_CONFIG = ROOT / "tests/testdata/config"
 _BOOTSTRAP = "--bootstrap-server"
 _SUBMITTED = "examples/spark_submit.py"
 _IMAGE = "kafka-unclean-recovery"
@@ -122,7 +125,13 @@ def _check_flags(words: Sequence[str]) -> None:
 
 
 def parse(words: Sequence[str]) -> None:
-    """Parse as the program would, up to where it would begin. Raises Wrong."""
+    """Parse as the program would, up to where it would begin, with the clusters that documents
+    name. Raises Wrong."""
+    with patch.dict(os.environ, XDG_CONFIG_HOME=str(_CONFIG)):
+        _parse(words)
+
+
+def _parse(words: Sequence[str]) -> None:
     if len(words) == 1:
         return
     parser = prepared(words[0])

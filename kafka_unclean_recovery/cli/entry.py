@@ -17,6 +17,7 @@ from typing import Any
 
 import typer
 
+from kafka_unclean_recovery.cli.clusters import named_beside
 from kafka_unclean_recovery.cli.environment import (
     PREFIX,
     from_environment,
@@ -161,8 +162,8 @@ def _surrounded(work: Callable[..., Any]) -> Callable[..., Any]:
             with metered(console, _path(flags.get("metrics_file")), context.command_path):
                 if unknown := list(unknown_variables(os.environ)):
                     raise usage("; ".join(unknown))
-                if eaten := _flag_as_value(context):
-                    raise usage(eaten)
+                if wrong := _flag_as_value(context) or named_beside(context):
+                    raise usage(wrong)
                 return _with_true_code(work, flags)
         except Exit as error:
             console.say(str(error))

@@ -18,7 +18,9 @@ from typer.core import TyperOption
 
 PREFIX = "KAFKA_UNCLEAN_RECOVERY"
 
-_SHARED = frozenset({"--bootstrap-server", "--command-config", "--log-format"})
+_SHARED = frozenset(
+    {"--bootstrap-server", "--command-config", "--cluster", "--log-format", "--color"}
+)
 # These flags print something and exit: a variable for them would stop every run.
 _NONE = frozenset({"--version", "--help"})
 

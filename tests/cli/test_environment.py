@@ -13,7 +13,7 @@ from tests.cli.in_process import ELECTION, RECOVERY, commands, invoke
 from tests.cli.run import RECOVERY as MODULE
 from tests.cli.run import run
 
-SHARED = {"--bootstrap-server", "--command-config", "--log-format"}
+SHARED = {"--bootstrap-server", "--command-config", "--cluster", "--log-format", "--color"}
 COMMANDS = dict(commands())
 
 

@@ -32,6 +32,7 @@ from kafka_unclean_recovery.aftercare.returning import advice
 from kafka_unclean_recovery.aftercare.setting_back import SettingBack
 from kafka_unclean_recovery.aftercare.transactions import Hanging
 from kafka_unclean_recovery.cli import RECOVERY, metrics_file
+from kafka_unclean_recovery.cli.clusters import ClusterName
 from kafka_unclean_recovery.cli.command import Command
 from kafka_unclean_recovery.cli.disk_sources import Sources, read_sources
 from kafka_unclean_recovery.cli.flags import (
@@ -138,6 +139,7 @@ class Options:
     ] = None
     format: OutputFormat = Format.TABLE
     metrics_file: MetricsFile = None
+    cluster: ClusterName = None
     log_format: LogFormatFlag = LogFormat.TEXT
     color: ColorFlag = Color.AUTO
 

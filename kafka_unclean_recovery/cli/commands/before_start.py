@@ -20,6 +20,7 @@ from kafka_unclean_recovery.before_start.report import journal_rows, render_json
 from kafka_unclean_recovery.before_start.result import BeforeStart, before_start_metrics
 from kafka_unclean_recovery.before_start.start_table import render_before_start
 from kafka_unclean_recovery.cli import metrics_file
+from kafka_unclean_recovery.cli.clusters import ClusterName
 from kafka_unclean_recovery.cli.command import Command
 from kafka_unclean_recovery.cli.disk_sources import Sources, read_sources
 from kafka_unclean_recovery.cli.flags import (
@@ -104,6 +105,7 @@ class Options:
     topics: Topics = None
     path_to_json_file: PartitionsFile = None
     metrics_file: MetricsFile = None
+    cluster: ClusterName = None
     log_format: LogFormatFlag = LogFormat.TEXT
     color: ColorFlag = Color.AUTO
 

@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 
 from kafka_unclean_recovery.cli import metrics_file
+from kafka_unclean_recovery.cli.clusters import ClusterName
 from kafka_unclean_recovery.cli.command import Command
 from kafka_unclean_recovery.cli.flags import (
     BootstrapServer,
@@ -81,6 +82,7 @@ class Options:
     election_method: HowElected = ElectionMethod.AUTO
     replica_log_info_dialect: ReplicaLogInfoDialect = None
     metrics_file: MetricsFile = None
+    cluster: ClusterName = None
     log_format: LogFormatFlag = LogFormat.TEXT
     color: ColorFlag = Color.AUTO
 

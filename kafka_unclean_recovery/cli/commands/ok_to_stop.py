@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from kafka_unclean_recovery.cli import metrics_file
+from kafka_unclean_recovery.cli.clusters import ClusterName
 from kafka_unclean_recovery.cli.command import Command
 from kafka_unclean_recovery.cli.flags import CommandConfig, Format, MetricsFile, OutputFormat
 from kafka_unclean_recovery.cli.selection import broker_ids
@@ -121,6 +122,7 @@ class Options:
     ] = None
     format: OutputFormat = Format.TABLE
     metrics_file: MetricsFile = None
+    cluster: ClusterName = None
     log_format: LogFormatFlag = LogFormat.TEXT
     color: ColorFlag = Color.AUTO
 

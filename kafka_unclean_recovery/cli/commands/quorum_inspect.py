@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from kafka_unclean_recovery.cli.clusters import ClusterName
 from kafka_unclean_recovery.cli.command import Command
 from kafka_unclean_recovery.cli.commands.quorum import Directories, RunningBrokers, Scans
 from kafka_unclean_recovery.cli.disk_sources import read_info
@@ -44,6 +45,7 @@ class Options:
     bootstrap_server: RunningBrokers = None
     command_config: CommandConfig = None
     format: OutputFormat = Format.TABLE
+    cluster: ClusterName = None
     log_format: LogFormatFlag = LogFormat.TEXT
     color: ColorFlag = Color.AUTO
 

@@ -14,6 +14,7 @@ from typing import Annotated
 import typer
 
 from kafka_unclean_recovery.cli import RECOVERY
+from kafka_unclean_recovery.cli.clusters import ClusterName
 from kafka_unclean_recovery.cli.command import Command
 from kafka_unclean_recovery.cli.commands.quorum import Directories, RunningBrokers, Scans
 from kafka_unclean_recovery.cli.commands.quorum_inspect import locations, shown, signs_told
@@ -134,6 +135,7 @@ class Options:
     bootstrap_server: RunningBrokers = None
     command_config: CommandConfig = None
     format: OutputFormat = Format.TABLE
+    cluster: ClusterName = None
     log_format: LogFormatFlag = LogFormat.TEXT
     color: ColorFlag = Color.AUTO
 

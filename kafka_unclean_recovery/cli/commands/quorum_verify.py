@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from kafka_unclean_recovery.cli.clusters import ClusterName
 from kafka_unclean_recovery.cli.command import Command
 from kafka_unclean_recovery.cli.commands.quorum import PLAN_FILE, RunningBrokers
 from kafka_unclean_recovery.cli.commands.quorum_inspect import locations
@@ -71,6 +72,7 @@ class Options:
         typer.Option(min=1, metavar="MS", help="How long to wait until all holds."),
     ] = 30_000
     format: OutputFormat = Format.TABLE
+    cluster: ClusterName = None
     log_format: LogFormatFlag = LogFormat.TEXT
     color: ColorFlag = Color.AUTO
 

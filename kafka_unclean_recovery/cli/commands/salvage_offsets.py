@@ -13,6 +13,7 @@ from typing import Annotated
 
 import typer
 
+from kafka_unclean_recovery.cli.clusters import ClusterName
 from kafka_unclean_recovery.cli.command import Command
 from kafka_unclean_recovery.cli.commands.salvage_replay import connected_client
 from kafka_unclean_recovery.cli.flags import (
@@ -101,6 +102,7 @@ class Options:
     ] = False
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask on a terminal.")] = False
     format: OutputFormat = Format.TABLE
+    cluster: ClusterName = None
     log_format: LogFormatFlag = LogFormat.TEXT
     color: ColorFlag = Color.AUTO
 

@@ -13,6 +13,7 @@ from typing import Annotated
 
 import typer
 
+from kafka_unclean_recovery.cli.clusters import ClusterName
 from kafka_unclean_recovery.cli.command import Command
 from kafka_unclean_recovery.cli.flags import (
     BootstrapServer,
@@ -91,6 +92,7 @@ class Options:
         ),
     ] = False
     format: OutputFormat = Format.TABLE
+    cluster: ClusterName = None
     log_format: LogFormatFlag = LogFormat.TEXT
     color: ColorFlag = Color.AUTO
 

@@ -12,6 +12,7 @@ from typing import Annotated
 
 import typer
 
+from kafka_unclean_recovery.cli.clusters import ClusterName
 from kafka_unclean_recovery.cli.command import Command
 from kafka_unclean_recovery.cli.disk_sources import Sources, read_sources
 from kafka_unclean_recovery.cli.flags import (
@@ -102,6 +103,7 @@ class Options:
         ),
     ] = None
     format: OutputFormat = Format.TABLE
+    cluster: ClusterName = None
     log_format: LogFormatFlag = LogFormat.TEXT
     color: ColorFlag = Color.AUTO
 

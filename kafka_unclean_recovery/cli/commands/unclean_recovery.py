@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from kafka_unclean_recovery.cli import RECOVERY
+from kafka_unclean_recovery.cli.clusters import ClusterName
 from kafka_unclean_recovery.cli.command import Command
 from kafka_unclean_recovery.cli.flags import (
     BY_HAND,
@@ -174,6 +175,7 @@ class Options:
     election_method: HowElected = ElectionMethod.AUTO
     replica_log_info_dialect: ReplicaLogInfoDialect = None
     metrics_file: MetricsFile = None
+    cluster: ClusterName = None
     log_format: LogFormatFlag = LogFormat.TEXT
     color: ColorFlag = Color.AUTO
     version: Annotated[bool, version_flag(RECOVERY)] = False

@@ -45,6 +45,11 @@ GROUPS = (
         "--show-replica-info --wait-for-brokers 1,2",
     ),
     Group(
+        "The cluster by its name",
+        ("--cluster",),
+        "--cluster prod --all-offline-partitions --show-replica-info",
+    ),
+    Group(
         "Consent",
         (
             *("--yes", "--accept-loss", "--canary", "--wave-size", "--require-approval"),
