@@ -12,7 +12,7 @@ from pathlib import Path
 
 from completions.commands import FROM_CLUSTER, PROGRAMS, Argument, Command, Flag, Takes, command
 from completions.help import help_files
-from completions.man import MAN, man_page
+from completions.man import MAN, command_pages, man_page
 from completions.reference import reference_pages
 from completions.runbook import runbook_pages
 from kafka_unclean_recovery.cli import RECOVERY
@@ -269,6 +269,8 @@ def generated() -> dict[Path, str]:
         HERE / f"{top.name}.{shell}": write(top) for top in tops for shell, write in SHELLS.items()
     }
     pages = {MAN / f"{top.name}.1": man_page(top) for top in tops}
+    for top in tops:
+        pages |= {MAN / f"{name}.1": text for name, text in command_pages(top).items()}
     return scripts | pages | help_files() | runbook_pages() | reference_pages()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from completions.commands import Command, Flag, every_command
+from completions.commands import Argument, Command, Flag, every_command
 from completions.man_text import TEXTS
 from kafka_unclean_recovery import __version__
 
@@ -36,6 +36,30 @@ def man_page(top: Command) -> str:
     return "\n".join([*lines, ""])
 
 
+def command_pages(top: Command) -> dict[str, str]:
+    """Return the page of each command below a program, by its name: its words with dashes."""
+    below = list(every_command(top))[1:]
+    return {words.replace(" ", "-"): _command_page(top, words, called) for words, called in below}
+
+
+def _command_page(top: Command, words: str, called: Command) -> str:
+    name = words.replace(" ", "-")
+    also = [top.name, *(f"{name}-{each}" for each in called.subcommands)]
+    lines = [
+        '.\\" Written by completions/man.py; `make completions` writes it again.',
+        f'.TH {name.upper()} 1 "" "kafka-unclean-recovery {__version__}"',
+        ".nh\n.ad l",
+        *_section("NAME", [f"{_plain(name)} \\- {_plain(called.short_help)}"]),
+        *_section("SYNOPSIS", [f".HP\n{_bold(words)} [\\fIOPTIONS\\fR]{_arguments(called)}"]),
+        *_section("DESCRIPTION", _paragraphs(called.help)),
+    ]
+    if called.arguments:
+        lines += _section("ARGUMENTS", _described(called.arguments))
+    lines += _section("OPTIONS", _options(called.flags))
+    lines += _section("SEE ALSO", [", ".join(f"{_bold(each)}(1)" for each in also)])
+    return "\n".join([*lines, ""])
+
+
 def _section(title: str, lines: Iterable[str]) -> list[str]:
     return [f".SH {title}", *lines]
 
@@ -57,9 +81,13 @@ def _commands(top: Command) -> Iterator[str]:
     for words, called in list(every_command(top))[1:]:
         yield f".SS {_bold(words)}{_arguments(called)}"
         yield from _paragraphs(called.help)
-        for argument in called.arguments:
-            yield f".TP\n\\fI{_plain(argument.metavar)}\\fR\n{_plain(argument.help)}"
+        yield from _described(called.arguments)
         yield from _options(called.flags)
+
+
+def _described(arguments: Iterable[Argument]) -> Iterator[str]:
+    for each in arguments:
+        yield f".TP\n\\fI{_plain(each.metavar)}\\fR\n{_plain(each.help)}"
 
 
 def _options(flags: Iterable[Flag]) -> Iterator[str]:
