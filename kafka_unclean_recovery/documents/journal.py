@@ -213,7 +213,8 @@ EVENTS: Mapping[str, EventRow] = {
         read_by.SalvagedJson,
     ),
     "replayed": EventRow(
-        "directory; partitions: [{topic, partition, target, produced}], of `salvage replay`",
+        "directory; partitions: [{topic, partition, target, produced}], of `salvage replay`; whole:"
+        " true when it came to its end and all partitions were asked for",
         read_by.ReplayedJson,
     ),
     "commits": EventRow(

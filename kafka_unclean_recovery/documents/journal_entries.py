@@ -341,10 +341,11 @@ class ReplayedRowJson(Entry, frozen=True):
 
 
 class ReplayedJson(Entry, frozen=True):
-    """What was saved was produced again."""
+    """What was saved was produced again, or, where it is not whole, some of it."""
 
     directory: str
     partitions: tuple[ReplayedRowJson, ...]
+    whole: bool = False
 
 
 class CommitsJson(Entry, frozen=True):

@@ -137,6 +137,7 @@ class FoundJson(Entry, frozen=True):
     at_least: True when there may be more.
     saved: How many of them salvage saved; null where only before-start has looked.
     directory: Where salvage saved them; null where it did not look.
+    later: How many of them were found only after that, and are not saved.
     """
 
     topic: str
@@ -146,6 +147,7 @@ class FoundJson(Entry, frozen=True):
     at_least: bool
     saved: Int64 | None
     directory: str | None
+    later: Int64
 
 
 class ProducedJson(Entry, frozen=True):
@@ -154,11 +156,13 @@ class ProducedJson(Entry, frozen=True):
     directory: The directory of salvage.
     records: How many records.
     targets: The topics that they were produced to.
+    whole: False where it ended early, or some partitions were left out.
     """
 
     directory: str
     records: Int64
     targets: tuple[str, ...]
+    whole: bool
 
 
 class LearntJson(Entry, frozen=True):

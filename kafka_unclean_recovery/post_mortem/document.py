@@ -70,7 +70,13 @@ def render_json(told: PostMortem) -> str:
 def _learnt(learnt: Learnt) -> LearntJson:
     found = tuple(
         FoundJson(
-            *row.topic_partition, row.broker, row.beyond, row.at_least, row.saved, row.directory
+            *row.topic_partition,
+            row.broker,
+            row.beyond,
+            row.at_least,
+            row.saved,
+            row.directory,
+            row.later,
         )
         for row in learnt.found
     )

@@ -16,6 +16,7 @@ class Found:
 
     beyond: records, counted by offsets; None is unknown. at_least: there may be more. saved: how
     many of them salvage wrote to `directory`; both None where only before-start has looked.
+    later: how many of them were found only after that, so that nobody tried to save them.
     """
 
     topic_partition: TopicPartition
@@ -24,22 +25,30 @@ class Found:
     at_least: bool = False
     saved: int | None = None
     directory: str | None = None
+    later: int = 0
+
+    @property
+    def left(self) -> int:
+        """Return how many records nobody has tried to save."""
+        return (self.beyond or 0) if self.saved is None else self.later
 
     @property
     def gone(self) -> int | None:
         """Return how many records could not be saved; None where that is not known."""
         if self.saved is None or self.beyond is None:
             return None
-        return self.beyond - self.saved
+        return self.beyond - self.saved - self.later
 
 
 @dataclass(frozen=True, slots=True)
 class Produced:
-    """The records of one directory of salvage that salvage replay has produced."""
+    """The records of one directory of salvage that salvage replay has produced. whole: it came to
+    its end, and left no partition out."""
 
     directory: str
     records: int
     targets: tuple[str, ...]
+    whole: bool = True
 
 
 @dataclass(slots=True)
@@ -80,11 +89,23 @@ class Learnt:
 def _both(before: Found, now: Found) -> Found:
     if now.saved and now.saved >= (before.saved or 0):
         return now
+    if now.saved is None and before.saved is not None:
+        return _looked_again(before, now)
     larger = max((before, now), key=lambda each: -1 if each.beyond is None else each.beyond)
     saving = before if before.saved is not None else now
     if before.saved:
         return before
     return replace(larger, saved=saving.saved, directory=saving.directory)
+
+
+def _looked_again(before: Found, now: Found) -> Found:
+    """Return what is known when before-start looks after a salvage: of a disk that was cut since it
+    tells less, and by a leader that changed since it may tell more."""
+    if now.beyond is None or before.beyond is None or now.beyond <= before.beyond:
+        return before
+    at_least = before.at_least or now.at_least
+    later = before.later + now.beyond - before.beyond
+    return replace(before, beyond=now.beyond, at_least=at_least, later=later)
 
 
 def learnt_sentences(learnt: Learnt) -> Iterator[str]:
@@ -95,7 +116,8 @@ def learnt_sentences(learnt: Learnt) -> Iterator[str]:
     for produced in learnt.produced:
         where = ", ".join(produced.targets)
         what = count_text(produced.records, "record")
-        yield f"Produced again from {produced.directory}: {what}, to {where}."
+        part = "" if produced.whole else " (not all that is there)"
+        yield f"Produced again from {produced.directory}: {what}, to {where}{part}."
     if learnt.commits:
         yield f"Brought back: {count_text(learnt.commits, 'commit')} of consumer groups."
 
@@ -115,7 +137,7 @@ def _counts(rows: Collection[Found], into: str = "") -> str:
     if any(row.beyond for row in saved):
         told.append(f"{sum(row.saved or 0 for row in saved)} saved{into}")
         told.append(f"{sum(row.gone or 0 for row in saved)} gone")
-    if left := sum(row.beyond or 0 for row in known if row.saved is None):
+    if left := sum(row.left for row in known):
         told.append(f"{left} not saved")
     if unknown := sum(row.beyond is None for row in rows):
         told.append(f"unknown of {count_text(unknown, 'replica')}")

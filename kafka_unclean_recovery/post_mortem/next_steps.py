@@ -128,7 +128,7 @@ def _dead(told: PostMortem) -> Iterator[Step]:
     journal = ("--journal", told.journal)
     found = told.learnt.found
     dead = {broker for _, broker in unread_replicas(told)}
-    dead |= {row.broker for row in found if row.beyond and row.saved is None}
+    dead |= {row.broker for row in found if row.left}
     if told.gone:
         yield Step(
             f"the disks of broker{'s' if len(told.gone) > 1 else ''} {ids_text(sorted(told.gone))}"
@@ -145,7 +145,7 @@ def _dead(told: PostMortem) -> Iterator[Step]:
                 _line(_COMMAND, "salvage", "--log-dirs", "DIR", *journal, "--output", "NEWDIR"),
             ),
         )
-    produced = {each.directory for each in told.learnt.produced}
+    produced = {each.directory for each in told.learnt.produced if each.whole}
     saved = {directory for directory, rows in told.saved if any(row.saved for row in rows)}
     saved |= {row.directory for row in found if row.saved and row.directory}
     for directory in sorted(saved - produced):

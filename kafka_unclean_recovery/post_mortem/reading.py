@@ -307,7 +307,7 @@ class _Tale:
     def replayed(self, read: ReplayedJson, _: _Line) -> None:
         targets = tuple(dict.fromkeys(row.target for row in read.partitions))
         records = sum(row.produced for row in read.partitions)
-        self.learnt.produced.append(Produced(read.directory, records, targets))
+        self.learnt.produced.append(Produced(read.directory, records, targets, read.whole))
 
     def commits(self, read: CommitsJson, _: _Line) -> None:
         self.learnt.commits += read.brought_back

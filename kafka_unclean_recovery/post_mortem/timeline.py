@@ -241,7 +241,11 @@ def _salvaged(line: SalvagedJson) -> Told:
 
 def _replayed(line: ReplayedJson) -> Told:
     produced = sum(row.produced for row in line.partitions)
-    return f"salvage replay produced {count_text(produced, 'record')} of {line.directory}", False
+    how = "" if line.whole else ", not of all that is there"
+    return (
+        f"salvage replay produced {count_text(produced, 'record')} of {line.directory}{how}",
+        False,
+    )
 
 
 def _commits(line: CommitsJson) -> Told:

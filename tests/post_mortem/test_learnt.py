@@ -10,6 +10,7 @@ import pytest
 from kafka_unclean_recovery.files.journal import Journal
 from kafka_unclean_recovery.model import NO_LEADER, Outcome, OutcomeKind, TopicPartition
 from kafka_unclean_recovery.post_mortem.learnt import Found, Learnt, found_text, learnt_sentences
+from kafka_unclean_recovery.post_mortem.next_steps import next_steps
 from kafka_unclean_recovery.post_mortem.reading import read_post_mortem
 from kafka_unclean_recovery.post_mortem.story import (
     After,
@@ -27,6 +28,8 @@ SAVED = Found(ORDERS, 1, 2000, False, 1400, "saved")
 NOTHING_LEFT = Found(ORDERS, 1, 0)
 NOTHING_SAVED = Found(ORDERS, 1, 0, False, 0, "again")
 UNKNOWN = Found(ORDERS, 1, None)
+MORE = Found(ORDERS, 1, 3500)
+ALL_SAVED = Found(ORDERS, 1, 3500, False, 3500, "again")
 
 
 def _heard(*found: Found) -> Found:
@@ -50,6 +53,13 @@ def _heard(*found: Found) -> Found:
         ((SAVED, NOTHING_SAVED), SAVED),
         ((SAVED, NOTHING_LEFT), SAVED),
         ((NOTHING_SAVED, NOTHING_LEFT), NOTHING_SAVED),
+        # Another broker leads since the salvage, and its log parts from this one further below.
+        ((SAVED, MORE), Found(ORDERS, 1, 3500, False, 1400, "saved", later=1500)),
+        ((FORETOLD, SAVED, MORE, MORE), Found(ORDERS, 1, 3500, False, 1400, "saved", later=1500)),
+        ((SAVED, MORE, NOTHING_LEFT), Found(ORDERS, 1, 3500, False, 1400, "saved", later=1500)),
+        ((NOTHING_SAVED, FORETOLD), Found(ORDERS, 1, 2000, False, 0, "again", later=2000)),
+        ((SAVED, MORE, ALL_SAVED), ALL_SAVED),
+        ((SAVED, UNKNOWN), SAVED),
     ],
 )
 def test_what_was_known_of_a_disk_stays_known(heard: tuple[Found, ...], is_known: Found) -> None:
@@ -69,6 +79,39 @@ def test_it_is_told_in_numbers() -> None:
         "Found since, on the disks of brokers 1, 2, 3: 4000 records beyond the elected logs, 1400"
         " saved, 600 gone, 2000 not saved, unknown of 1 replica."
     )
+
+
+def test_what_was_found_after_a_salvage_is_neither_saved_nor_gone() -> None:
+    assert found_text(_heard(SAVED, MORE)) == (
+        "Found since on the disk of broker 1: 3500 records beyond the elected logs, 1400 saved in"
+        " saved, 600 gone, 1500 not saved"
+    )
+
+
+@pytest.mark.parametrize("heard", [(SAVED, MORE), (FORETOLD,), (NOTHING_SAVED, FORETOLD)])
+def test_what_nobody_has_saved_is_asked_for_still(tmp_path: Path, heard: tuple[Found, ...]) -> None:
+    told = _told(tmp_path)
+    for each in heard:
+        told.learnt.hear(each)
+    (step,) = [step for step in next_steps(told) if "may hold more" in step.text]
+    assert any(" salvage --log-dirs DIR " in command for command in step.commands)
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_a_replay_that_left_some_out_is_asked_for_again(tmp_path: Path, whole: bool) -> None:
+    path = tmp_path / "journal"
+    write_journal(path, [planned(0)])
+    part = ORDERS._asdict()
+    saved = {**part, "broker": 1, "beyond": 5, "at_least": False, "saved": 5}
+    with Journal.open(path) as journal:
+        journal.note("salvaged", directory="/saved", partitions=[saved])
+        done = [{**part, "target": "again", "produced": 3}]
+        journal.note("replayed", directory="/saved", partitions=done, whole=whole)
+    told = read_post_mortem(path.read_text(), "journal")
+    asked = [c for step in next_steps(told) for c in step.commands if " salvage replay " in c]
+    assert len(asked) == (0 if whole else 1)
+    sentence = next(s for s in learnt_sentences(told.learnt) if s.startswith("Produced again"))
+    assert ("not all that is there" in sentence) is not whole
 
 
 def _told(tmp_path: Path, *rows: dict[str, object]) -> PostMortem:

@@ -38,7 +38,12 @@ from kafka_unclean_recovery.kafka_names import CONSUMER_OFFSETS
 from kafka_unclean_recovery.model import TopicPartition
 from kafka_unclean_recovery.salvage.offsets.commits import SavedCommit, newest_commits
 from kafka_unclean_recovery.salvage.offsets.commits_table import render_offsets, render_offsets_json
-from kafka_unclean_recovery.salvage.offsets.groups import GroupFailed, bring_back, read_now
+from kafka_unclean_recovery.salvage.offsets.groups import (
+    BroughtBack,
+    GroupFailed,
+    bring_back,
+    read_now,
+)
 from kafka_unclean_recovery.salvage.offsets.lineage import epoch_ends
 from kafka_unclean_recovery.salvage.offsets.resets import Allowed, Decision, Reset, resets
 from kafka_unclean_recovery.salvage.replay.client_settings import load_settings
@@ -139,8 +144,11 @@ def _run(console: Console, options: Options) -> int:
     if options.execute and wanted and _consents(console, options, wanted):
         with _stoppable(console) as going_on:
             look_again = partial(_look_again, client, options, asked, going_on)
-            done = bring_back(client, wanted, look_again, going_on)
-        note(console, options.journal, partial(_note, options.saved, done.done))
+            done = BroughtBack()
+            try:
+                bring_back(client, wanted, look_again, going_on, done)
+            finally:
+                note(console, options.journal, partial(_note, options.saved, done.done))
     changed = [] if done is None else done.changed
     found = _with_changes(found, changed)
     render = render_offsets_json if options.format.is_json else render_offsets

@@ -134,10 +134,13 @@ def _run(console: Console, options: Options) -> int:
         refused = refusals(works, connection)
         produces = options.execute and not refused
         if produces:
+            ended = False
             try:
                 _produce(console, options, client, works, saved.digest, going_on)
+                ended = True
             finally:
-                note(console, options.journal, partial(_note, options.saved, works))
+                whole = ended and chosen.everything
+                note(console, options.journal, partial(_note, options.saved, works, whole))
     is_json = options.format.is_json
     text = render_json(works, produces, refused) if is_json else render_replay(works, produces)
     print_text(console, text, options.format)
@@ -149,7 +152,7 @@ def _run(console: Console, options: Options) -> int:
     return NOT_ALL if complaints else OK
 
 
-def _note(saved: Path, works: Sequence[Work], journal: Journal) -> None:
+def _note(saved: Path, works: Sequence[Work], whole: bool, journal: Journal) -> None:
     rows = [
         {
             **work.saved.topic_partition._asdict(),
@@ -159,7 +162,7 @@ def _note(saved: Path, works: Sequence[Work], journal: Journal) -> None:
         for work in works
         if work.produced + work.there
     ]
-    journal.note("replayed", directory=str(saved.absolute()), partitions=rows)
+    journal.note("replayed", directory=str(saved.absolute()), partitions=rows, whole=whole)
 
 
 def _without_kafkas_own(console: Console, saved: Salvage) -> Salvage:

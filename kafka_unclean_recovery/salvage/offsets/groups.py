@@ -72,12 +72,16 @@ LookAgain = Callable[[Sequence[Reset]], Sequence[Reset]]
 
 
 def bring_back(
-    client: Client, wanted: Iterable[Reset], look_again: LookAgain, going_on: Callable[[], None]
-) -> BroughtBack:
-    """Commit these offsets, group by group, each directly after another look at the group. A commit
-    that is not as it was shown is left alone. Raises GroupFailed, and what `look_again` and
-    `going_on` raise; groups before that one have their commits."""
-    admin, result = client.admin(), BroughtBack()
+    client: Client,
+    wanted: Iterable[Reset],
+    look_again: LookAgain,
+    going_on: Callable[[], None],
+    result: BroughtBack,
+) -> None:
+    """Commit these offsets, group by group, each directly after another look at the group, and
+    count them in `result`. A commit that is not as it was shown is left alone. Raises GroupFailed,
+    and what `look_again` and `going_on` raise; groups before that one have their commits."""
+    admin = client.admin()
     ordered = sorted(wanted, key=_group)
     for group, its in groupby(ordered, _group):
         going_on()
@@ -88,7 +92,6 @@ def bring_back(
         if same:
             _commit(admin, group, same)
             result.done += len(same)
-    return result
 
 
 def _group(reset: Reset) -> str:

@@ -3,8 +3,10 @@ since. On the emulator."""
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,7 +15,8 @@ from kafka_unclean_recovery.cli.commands import salvage_offsets
 from kafka_unclean_recovery.emulator import Cluster
 from kafka_unclean_recovery.emulator.broker.groups import Committed, Group
 from kafka_unclean_recovery.emulator.emulation import Emulation
-from kafka_unclean_recovery.emulator.listener.intercepts import Fail
+from kafka_unclean_recovery.emulator.listener.intercepts import Fail, Seen
+from kafka_unclean_recovery.files.journal import Journal
 from kafka_unclean_recovery.kafka_names import Errors
 from kafka_unclean_recovery.kraft_rules.records import TopicIdPartition
 from kafka_unclean_recovery.model import TopicPartition
@@ -133,3 +136,21 @@ def test_a_group_that_can_not_be_looked_at_again_is_left_alone(
     assert "group readers: it could not be looked at again: " in done.stderr
     assert "run it again: what was brought back is then gone on" in done.stderr
     assert _committed(cluster) == {}
+
+
+def test_what_was_brought_back_before_an_error_is_noted(cluster: Cluster, tmp_path: Path) -> None:
+    journal = tmp_path / "journal"
+    with Journal.open(journal) as begun:
+        begun.write("begin", version="1", cluster_id=SAVED.cluster_id, command="a run")
+    commits = itertools.count()
+
+    def second_fails(_: Seen) -> Fail | None:
+        return Fail(Errors.GROUP_AUTHORIZATION_FAILED) if next(commits) else None
+
+    cluster.intercept("OffsetCommit", second_fails, times=9)
+    servers = ("--bootstrap-server", cluster.bootstrap_servers, "--journal", str(journal))
+    done = invoke(RECOVERY, "salvage", "offsets", "saved", *servers, "--execute", "--yes")
+    assert (done.code, done.stdout) == (1, "")
+    assert _committed(cluster) == {GROUP: LOST}
+    lines = [json.loads(line) for line in journal.read_text().splitlines()]
+    assert [line["brought_back"] for line in lines if line["event"] == "commits"] == [1]
