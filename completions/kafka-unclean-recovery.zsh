@@ -438,6 +438,7 @@ _arguments \
     '(1)--journal=[File in which each step is written before it is taken; by default a new file under kafka-unclean-recovery in $XDG_STATE_HOME or $HOME/.local/state]:file:_files' \
     '(1)*--ignore-journal=[Elect even if this journal of an earlier run can'\''t be read]:file:_files' \
     '(1)--salvage-dir=[Before electing, save the records that live replicas would lose to this new directory]:directory:_files -/' \
+    '(1)--raw-only[Write only segment files, and no Parquet files, which need pyarrow]' \
     '(1)--allow-loss[Also elect partitions whose records --salvage-dir could not save]' \
     '(1)--resume=[Only finish what the run of this journal left half done]:file:_files' \
     '(1)*--keep-order=[With --resume  leave the replica order of this partition as it is, and note that in the journal; for an order that can'\''t be put back]:value: ' \

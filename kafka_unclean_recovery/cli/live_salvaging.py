@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from kafka_unclean_recovery.cli.commands.salvage_work import parquet_records
+from kafka_unclean_recovery.cli.commands.salvage_work import RAW_ONLY, parquet_records
 from kafka_unclean_recovery.cli.session import Session
 from kafka_unclean_recovery.cli.terminal.console import check_new_directory
 from kafka_unclean_recovery.cli.terminal.output import count_and_first
@@ -41,19 +41,21 @@ AllLosers = Mapping[TopicPartition, Losers]
 
 @dataclass(frozen=True, slots=True)
 class SalvageFirst:
-    """The wishes of --salvage-dir and --allow-loss."""
+    """The wishes of --salvage-dir and --allow-loss. records: None with --raw-only."""
 
     directory: Path
     allow_loss: bool
-    records: OpenRecords
+    records: OpenRecords | None
 
 
 def salvage_first(
-    directory: Path | None, allow_loss: bool, automated_recovery: bool
+    directory: Path | None, *, allow_loss: bool, raw_only: bool, automated_recovery: bool
 ) -> SalvageFirst | None:
     """Check the flags against each other. Return None when nothing is to be saved. Raises
     Exit(2)."""
     if directory is None:
+        if raw_only:
+            raise usage(f"--raw-only is about what {FLAG} saves: give {FLAG} too")
         if allow_loss:
             raise usage(
                 f"--allow-loss is about records that {FLAG} could not save: give {FLAG} too"
@@ -62,7 +64,8 @@ def salvage_first(
     if not automated_recovery:
         raise usage(f"{FLAG} saves what --automated-recovery is about to destroy: give both")
     check_new_directory(directory, FLAG)
-    return SalvageFirst(directory, allow_loss, parquet_records())
+    records = None if raw_only else parquet_records(RAW_ONLY)
+    return SalvageFirst(directory, allow_loss, records)
 
 
 def _all_losers(plans: Sequence[PartitionPlan]) -> AllLosers:

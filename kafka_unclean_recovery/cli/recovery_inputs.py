@@ -86,13 +86,18 @@ def gives_up(options: Options) -> bool:
 
 
 def _salvage(options: Options) -> SalvageFirst | None:
-    """Return what --salvage-dir and --allow-loss ask for. Raises Exit(2)."""
-    if options.salvage_dir is None and not options.allow_loss:
+    """Return what --salvage-dir, --raw-only and --allow-loss ask for. Raises Exit(2)."""
+    if options.salvage_dir is None and not (options.allow_loss or options.raw_only):
         return None
     # The readers of disks and records, for which a run without --salvage-dir should not wait.
     from kafka_unclean_recovery.cli.live_salvaging import salvage_first
 
-    return salvage_first(options.salvage_dir, options.allow_loss, options.automated_recovery)
+    return salvage_first(
+        options.salvage_dir,
+        allow_loss=options.allow_loss,
+        raw_only=options.raw_only,
+        automated_recovery=options.automated_recovery,
+    )
 
 
 def _check_flags(options: Options) -> None:

@@ -42,7 +42,7 @@ from kafka_unclean_recovery.salvage.salvage_table import render_salvage
 from kafka_unclean_recovery.shown import shell_join
 
 _BY_HAND = "--manual-recovery-file"
-_RAW_ONLY = ", or give --raw-only for the segment files alone"
+RAW_ONLY = ", or give --raw-only for the segment files alone"
 _NO_REPLICA = "no replica here but the designated leader's"
 
 
@@ -51,7 +51,7 @@ def save(console: Console, options: Options) -> int:
     if not options.log_dirs and not options.replica_info_file:
         context_of_command().fail("Missing option '--log-dirs' or '--replica-info-file'.")
     check_new_directory(options.output, "--output")
-    records = None if options.raw_only else parquet_records(_RAW_ONLY)
+    records = None if options.raw_only else parquet_records(RAW_ONLY)
     leaders = _leaders(options)
     chosen = selection(options.topics, options.path_to_json_file)
     manifest = _salvage(console, options, leaders, chosen, records)

@@ -28,6 +28,7 @@ from kafka_unclean_recovery.cli.flags import (
     MetricsFile,
     PartitionsFile,
     PlanFile,
+    RawOnly,
     ReplicaFormat,
     ReplicaInfoFiles,
     ReplicaLogInfoDialect,
@@ -145,9 +146,10 @@ class Options:
             metavar="NEWDIR",
             help="Before electing, save the records that live replicas would lose to this new"
             " directory. A partition whose records can't be saved is not elected. Needs the pip"
-            " extra [salvage].",
+            " extra [salvage], or --raw-only.",
         ),
     ] = None
+    raw_only: RawOnly = False
     allow_loss: Annotated[
         bool,
         typer.Option(

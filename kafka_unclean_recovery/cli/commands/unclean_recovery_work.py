@@ -72,6 +72,7 @@ def _resume(console: Console, options: Options, path: Path) -> int:
         options.salvage_dir,
         options.ignore_journal,
         options.allow_loss,
+        options.raw_only,
         options.gone,
         bounds_an_election(options),
         gives_up(options),

@@ -59,7 +59,7 @@ GROUPS = (
     ),
     Group(
         "Disks of the dead, and tails of the living",
-        ("--log-dirs", "--replica-info-file", "--salvage-dir", "--allow-loss"),
+        ("--log-dirs", "--replica-info-file", "--salvage-dir", "--raw-only", "--allow-loss"),
         "--show-replica-info --log-dirs /mnt/broker1",
     ),
     Group(

@@ -354,7 +354,9 @@ def test_a_partition_that_came_back_meanwhile_is_online(home: Home) -> None:
         (("--salvage-dir", "{}/no/new", "--automated-recovery"), "/no is no directory"),
         (("--salvage-dir", "..", "--automated-recovery"), "name a new directory"),
         (("--salvage-dir", "{}/disk/new", "--automated-recovery"), "lies in log directory"),
+        (("--raw-only", "--allow-loss"), "--raw-only is about what --salvage-dir saves"),
         (("--resume", "{}/x", "--allow-loss"), "--resume stands alone"),
+        (("--resume", "{}/x", "--raw-only"), "--resume stands alone"),
     ],
 )
 def test_usage(tmp_path: Path, flags: tuple[str, ...], says: str) -> None:
@@ -390,7 +392,23 @@ def test_without_pyarrow_it_says_how_to_install_it(
     done = tool("127.0.0.1:1", None, *flags, "--salvage-dir", str(tmp_path / "saved"))
     assert done.code == 2
     assert "pip install 'kafka-unclean-recovery[salvage]'" in done.stderr
-    assert "--raw-only" not in done.stderr
+    assert "or give --raw-only for the segment files alone" in done.stderr
+
+
+def test_raw_it_needs_no_pyarrow_and_saves_the_same_batches(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delitem(sys.modules, "kafka_unclean_recovery.salvage.parquet", raising=False)
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    done = home.elect("--raw-only", *PATIENT)
+    assert (done.code, outcomes(done)) == (0, dict.fromkeys(LOSERS, ELECTED))
+    assert f"saved in {home.saved}: 900 records of 3 live replicas" in done.stderr
+    assert {p.name for p in home.saved.iterdir()} == {"manifest.json", "segments"}
+    for row in home.manifest["replicas"]:
+        assert (row["records_file"], row["records"], row["problems"]) == (None, None, [])
+        saved = b"".join((home.saved / each["file"]).read_bytes() for each in row["segments"])
+        values = tail(row["partition"])
+        assert [value for value in values if value not in saved] == []
 
 
 def test_what_was_saved_is_reported_though_all_brokers_died_since(
