@@ -3,6 +3,7 @@ the elected logs, how much of that was saved, and what was done with it."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 
@@ -112,7 +113,10 @@ def learnt_sentences(learnt: Learnt) -> Iterator[str]:
     """Yield sentences on all partitions together, none where nothing was learnt."""
     if rows := learnt.found:
         who = brokers_text(sorted({row.broker for row in rows}))
-        yield f"Found since, on the disks of {who}: {_counts(rows)}."
+        holders = Counter(row.topic_partition for row in rows if row.beyond)
+        several = max(holders.values(), default=0) > 1
+        note = "; what several replicas hold counts for each" if several else ""
+        yield f"Found since, on the disks of {who}: {_counts(rows)}{note}."
     for produced in learnt.produced:
         where = ", ".join(produced.targets)
         what = count_text(produced.records, "record")

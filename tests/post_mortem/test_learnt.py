@@ -77,8 +77,19 @@ def test_it_is_told_in_numbers() -> None:
     (sentence,) = learnt_sentences(learnt)
     assert sentence == (
         "Found since, on the disks of brokers 1, 2, 3: 4000 records beyond the elected logs, 1400"
-        " saved, 600 gone, 2000 not saved, unknown of 1 replica."
+        " saved, 600 gone, 2000 not saved, unknown of 1 replica; what several replicas hold counts"
+        " for each."
     )
+
+
+def test_one_replica_of_each_partition_counts_once() -> None:
+    learnt = Learnt()
+    for found in (SAVED, replace(NOTHING_LEFT, broker=2), replace(UNKNOWN, broker=3)):
+        learnt.hear(found)
+    learnt.hear(replace(FORETOLD, topic_partition=TopicPartition("orders", 1)))
+    (sentence,) = learnt_sentences(learnt)
+    assert "4000 records" in sentence
+    assert "counts for each" not in sentence
 
 
 def test_what_was_found_after_a_salvage_is_neither_saved_nor_gone() -> None:
