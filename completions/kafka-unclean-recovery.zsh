@@ -94,6 +94,7 @@ return ;;
 explain)
 shift words; ((CURRENT--))
 _arguments \
+    '--format=[Format of the result on stdout]:value:(table wide json)' \
     '--log-format=[Format of messages on stderr  text, or a JSON object for each message]:value:(text json)' \
     '--color=[Colours in text for people  auto has them on a terminal unless NO_COLOR is set or TERM is dumb]:value:(auto always never)' \
     '--help[Show this message and exit]' \
@@ -379,6 +380,7 @@ if ((CURRENT > 2)); then case "$words[2]" in
 scenarios)
 shift words; ((CURRENT--))
 _arguments \
+    '--format=[Format of the result on stdout]:value:(table wide json)' \
     '--log-format=[Format of messages on stderr  text, or a JSON object for each message]:value:(text json)' \
     '--color=[Colours in text for people  auto has them on a terminal unless NO_COLOR is set or TERM is dumb]:value:(auto always never)' \
     '--help[Show this message and exit]' \

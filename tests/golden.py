@@ -22,7 +22,9 @@ from kafka_unclean_recovery.before_start.verdict import Effect as StartEffect
 from kafka_unclean_recovery.before_start.verdict import Verdict as StartVerdict
 from kafka_unclean_recovery.cli.commands.elect_leaders import elections_json
 from kafka_unclean_recovery.cli.commands.emulator_ctl import ctl_json
+from kafka_unclean_recovery.cli.commands.emulator_scenarios import scenarios_json
 from kafka_unclean_recovery.cli.commands.emulator_work import emulator_json
+from kafka_unclean_recovery.cli.commands.explain import explained_json
 from kafka_unclean_recovery.cli.commands.spark_salvage import totals_json
 from kafka_unclean_recovery.cli.commands.unclean_recovery_work import resumed_json
 from kafka_unclean_recovery.cluster.requests.controller_requests import PartitionResult
@@ -85,6 +87,7 @@ from kafka_unclean_recovery.planning.self_election import ByItself
 from kafka_unclean_recovery.planning.start_cuts import Cuts
 from kafka_unclean_recovery.report.document import render_json as report_json
 from kafka_unclean_recovery.report.loss_by_topic import RecordCount, TopicLoss, render_loss_json
+from kafka_unclean_recovery.runbook import Entry
 from kafka_unclean_recovery.salvage.designated import Designated
 from kafka_unclean_recovery.salvage.layout import ReplicaPlace
 from kafka_unclean_recovery.salvage.manifest import Manifest, manifest_json
@@ -336,6 +339,11 @@ def _spark_salvage() -> str:
     return totals_json(Totals(3, 2, 4096, 500, 1, "the log ends early", ["left out"]), "cluster-1")
 
 
+EXPLAINED = (
+    Entry("a_code", "finding", "It is so.\n", "It costs.\n", "There.\n", "This.\n", "loss"),
+    Entry("a_word", "word", "It is so.", "None.", "Nowhere.", "Nothing."),
+)
+
 WRITTEN: dict[str, Callable[[], str]] = {
     "plan": lambda: plan_json(CLUSTER, [PLAN, REFUSED], AT),
     "manual-recovery": lambda: manual_recovery_json([PLAN, REFUSED]),
@@ -359,5 +367,7 @@ WRITTEN: dict[str, Callable[[], str]] = {
     "spark-scan": lambda: head_json(HEAD),
     "spark-salvage": _spark_salvage,
     "emulator": lambda: emulator_json("localhost:9092,localhost:9093", Path("dir/socket")),
+    "explain": lambda: explained_json(EXPLAINED),
+    "emulator-scenarios": lambda: scenarios_json({"a-b": "# Two\n# lines.\n\nkill 1\n"}),
     "emulator-ctl": lambda: ctl_json(["status"], json.loads(status_json(EMULATED))),
 }

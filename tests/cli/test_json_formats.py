@@ -77,6 +77,9 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> Said:
         run(RECOVERY, *ctl, "status")
         run(RECOVERY, *ctl, "flush", "1")
         run(RECOVERY, "doctor", *where, code=1)
+        run(RECOVERY, "explain", "lossless")
+        run(RECOVERY, "explain")
+        run(RECOVERY, "emulator", "scenarios")
         files = ("--manual-recovery-output-file", "leaders.json", "--plan-output-file", "plan.json")
         run(RECOVERY, *where, *ALL, "--show-replica-info", *files)
         found["files"] = [validated((place / name).read_text()) for name in files[1::2]]
@@ -151,10 +154,8 @@ def _cut(journal: Path, event: str) -> None:
 
 
 def test_every_command_with_results_has_them_as_json(said: Said) -> None:
-    # Whoever approves is asked, and gets a file; complete is for shells; explain and
-    # scenarios are pages to read; a seed is a directory.
-    pages = ("explain", "emulator scenarios")
-    names = (*pages, "spark", "approve", "complete", "quorum", "quorum seed")
+    # Whoever approves is asked, and gets a file; complete is for shells; a seed is a directory.
+    names = ("spark", "approve", "complete", "quorum", "quorum seed")
     without = {f"{RECOVERY} {name}" for name in names}
     for words, command in commands():
         formats = [option for option in options_of(command) if "--format" in option.opts]
@@ -194,6 +195,10 @@ def test_what_they_say(said: Said) -> None:
     assert [each["error"] for each in unclean["elections"]] == ["ELECTION_NOT_NEEDED"]
     assert designated["summary"]["outcomes"]["already_online"] == 1
     assert [each["error"] for each in preferred["elections"]] == ["UNKNOWN_TOPIC_OR_PARTITION"]
+    one, every = said[f"{RECOVERY} explain"]
+    assert one["entries"] in [[each] for each in every["entries"]]
+    (scenarios,) = said[f"{RECOVERY} emulator scenarios"]
+    assert "stale-tail" in {each["name"] for each in scenarios["scenarios"]}
     refused, produced = said[f"{RECOVERY} salvage replay"]
     assert not refused["executed"]
     assert "no such topic" in refused["refusals"][0]

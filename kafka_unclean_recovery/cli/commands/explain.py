@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from textwrap import fill
 from typing import Annotated
@@ -9,6 +10,7 @@ from typing import Annotated
 import typer
 
 from kafka_unclean_recovery.cli.command import Command
+from kafka_unclean_recovery.cli.flags import Format, OutputFormat
 from kafka_unclean_recovery.cli.terminal.colour import Color, ColorFlag
 from kafka_unclean_recovery.cli.terminal.console import Console
 from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
@@ -36,6 +38,7 @@ class Options:
             show_default=False,
         ),
     ] = None
+    format: OutputFormat = Format.TABLE
     log_format: LogFormatFlag = LogFormat.TEXT
     color: ColorFlag = Color.AUTO
 
@@ -43,15 +46,33 @@ class Options:
 def explain(console: Console, options: Options) -> int:
     """Run the command and return its exit code. Raises Exit(2) for an unknown code."""
     known = entries()
-    if options.code is None:
-        console.artefact("".join(map(_listed, known.values())))
-        return OK
-    entry = found(options.code)
-    if entry is None:
+    entry = None if options.code is None else found(options.code)
+    if options.code is not None and entry is None:
         hint = did_you_mean(options.code, known)
         raise usage(f"no finding, label, check or word is called {options.code!r}{hint}")
-    console.artefact(shown(entry))
+    if options.format.is_json:
+        console.artefact(explained_json(known.values() if entry is None else (entry,)))
+    else:
+        console.artefact("".join(map(_listed, known.values())) if entry is None else shown(entry))
     return OK
+
+
+def explained_json(told: Iterable[Entry]) -> str:
+    """Return an object of schemas/explain-1.schema.json, in one line."""
+    # Imported for this line alone: a page for people needs no codec.
+    from kafka_unclean_recovery.documents.pages import ExplainedJson, ExplainJson
+    from kafka_unclean_recovery.documents.reading.codec import json_line
+
+    rows = (
+        ExplainedJson(
+            each.code,
+            each.kind,
+            each.severity or None,
+            *(each.meaning.strip(), each.impact.strip(), each.look_at.strip(), each.to_do.strip()),
+        )
+        for each in told
+    )
+    return json_line(ExplainJson(entries=tuple(rows)))
 
 
 def _listed(entry: Entry) -> str:
