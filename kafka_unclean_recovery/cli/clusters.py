@@ -12,7 +12,6 @@ line or in the environment, is refused beside it.
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +21,6 @@ import typer
 
 from kafka_unclean_recovery.cli.environment import from_environment, options_of, variable_of
 from kafka_unclean_recovery.errors import usage
-from kafka_unclean_recovery.files import plain_files
 
 _LARGEST = 1 << 20
 _SERVERS, _CLIENT = "bootstrap-server", "command-config"
@@ -46,6 +44,11 @@ def clusters_file(environment: Mapping[str, str]) -> Path:
 
 def named_clusters(path: Path) -> dict[str, NamedCluster]:
     """Read the file. A client file's path may be relative to its directory. Raises Exit(2)."""
+    # For which a run without a name should not wait.
+    import tomllib
+
+    from kafka_unclean_recovery.files import plain_files
+
     try:
         with plain_files.open_plain(path) as file:
             told = tomllib.loads(plain_files.whole(file, _LARGEST).decode())

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from kafka_unclean_recovery.cli import RECOVERY
 from kafka_unclean_recovery.cli.commands.unclean_recovery import Options
+from kafka_unclean_recovery.cli.connecting import check_connection, connection_flags
 from kafka_unclean_recovery.cli.disk_sources import Sources, read_sources
 from kafka_unclean_recovery.cli.flags import ReplicaFormat, mechanism_flags, wishes_of
 from kafka_unclean_recovery.cli.plan_outputs import PlanOutputs
@@ -17,7 +18,6 @@ from kafka_unclean_recovery.cli.selection import (
     read_partitions,
     selection,
 )
-from kafka_unclean_recovery.cli.session import check_connection, connection_flags
 from kafka_unclean_recovery.cli.terminal.console import Console, check_outside_log_directories
 from kafka_unclean_recovery.cli.terms import read_terms
 from kafka_unclean_recovery.errors import usage

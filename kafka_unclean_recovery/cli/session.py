@@ -14,10 +14,10 @@ from typing import Any
 
 from kafka_unclean_recovery import __version__
 from kafka_unclean_recovery.boot_clock import boot_time
+from kafka_unclean_recovery.cli.connecting import client_config, count_down
 from kafka_unclean_recovery.cli.metrics_file import timed
 from kafka_unclean_recovery.cli.terminal import standard_streams
 from kafka_unclean_recovery.cli.terminal.console import Console, Pulse, clocked
-from kafka_unclean_recovery.cluster.config.client_config import ClientConfig
 from kafka_unclean_recovery.cluster.controller import Controller, Patience, Unsure
 from kafka_unclean_recovery.cluster.nodes import Nodes
 from kafka_unclean_recovery.cluster.requests.describe import RequestFailed
@@ -53,6 +53,7 @@ from kafka_unclean_recovery.recovery.observe import Observer
 from kafka_unclean_recovery.recovery.recover import Publish, Run
 from kafka_unclean_recovery.recovery.views import MissingRight, QuorumSilent
 from kafka_unclean_recovery.shutdown import Interrupted, Stop
+from kafka_unclean_recovery.survey import budgets
 from kafka_unclean_recovery.survey.reading import Reader
 from kafka_unclean_recovery.transport import Elector
 from kafka_unclean_recovery.transport.choosing import ChosenSource, elector_for, method_for
@@ -125,30 +126,6 @@ class Session:
         return WaveElector(elector_for(method, means), means, pace)
 
 
-def connection_flags(bootstrap_server: str, config: Path | None) -> list[str]:
-    """Return the flags for the same connection, for a command that is printed."""
-    given = [] if config is None else ["--command-config", str(config)]
-    return ["--bootstrap-server", bootstrap_server, *given]
-
-
-def client_config(path: Path | None) -> ClientConfig:
-    """Return the configuration of a client file; plaintext without one. Raises ConfigError."""
-    if path is None:
-        return ClientConfig()
-    # The readers of key stores and tokens, for which a run without a file should not wait.
-    from kafka_unclean_recovery.cluster.config.security import load_client_config
-
-    return load_client_config(str(path))
-
-
-def check_connection(bootstrap_server: str, command_config: Path | None) -> None:
-    """Refuse early, before long work, a connection that `run` would refuse. Raises Exit(2)."""
-    # A pipe, as of <(vault ...), can be read only once, and `run` reads it.
-    piped = command_config is not None and command_config.is_fifo()
-    parse_bootstrap(bootstrap_server)
-    client_config(None if piped else command_config)
-
-
 def run(
     console: Console,
     bootstrap_server: str,
@@ -164,19 +141,22 @@ def run(
     for warning in config.warnings:
         console.say(f"{command_config}: {warning}")
     timeout = config.request_timeout_ms
+    seconds = budgets.READ.seconds if timeout is None else timeout / 1000
 
     async def with_session() -> int:
         stop = Stop(console.say, console.last_words)
         stop.install()
         nodes = Nodes(bootstrap, config)
         patience = Patience() if timeout is None else Patience(answer=timeout / 1000)
-        reader = Reader(nodes, time.monotonic, 30.0 if timeout is None else timeout / 1000)
+        reader = Reader(nodes, time.monotonic, seconds)
+        connecting = asyncio.create_task(count_down(console, nodes, seconds))
         controller = Controller(nodes, patience, time.monotonic, console.say)
         try:
             source = ChosenSource(nodes, wishes)
             session = Session(console, stop, nodes, reader, controller, wishes, source)
             code = await _guarded(work(session), console, controller)
         finally:
+            connecting.cancel()
             stop.tell()
             await nodes.close()
             stop.let_go()

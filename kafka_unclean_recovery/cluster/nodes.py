@@ -70,6 +70,11 @@ class Nodes:
         """Return the live brokers by id, as remembered."""
         return self._members.brokers
 
+    @property
+    def connected(self) -> bool:
+        """Tell whether any node has answered so far."""
+        return self._any is not None or bool(self._by_id)
+
     def addresses(self) -> tuple[Address, ...]:
         """Return the address of every node that may answer, in the order in which to try them: the
         node that reads go through comes first."""

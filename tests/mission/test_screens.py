@@ -9,6 +9,7 @@ import os
 import re
 import select
 import shlex
+import socket
 import struct
 import subprocess
 import termios
@@ -74,6 +75,11 @@ class Terminal:
         """Return what was shown, without its colours."""
         text = _COLOUR.sub("", self._read.decode())
         return _REWRITTEN.sub("", text.replace("\r\n", "\n"))
+
+    @property
+    def progress(self) -> list[str]:
+        """Return each line that was rewritten in place."""
+        return self._read.decode().split("\r\x1b[K")[:-1]
 
     def answer(self, question: str, text: str) -> str:
         """Type the text once the question is there, and return all that was shown until then."""
@@ -229,6 +235,23 @@ def test_the_question_reaches_the_person_where_stderr_goes_to_a_file(tmp_path: P
     assert shown.endswith("partitions, 3: ")
     assert shown in log
     assert "3 elected" in log
+
+
+def test_who_waits_for_a_connection_sees_for_how_long(tmp_path: Path) -> None:
+    config = tmp_path / "client.properties"
+    config.write_text("request.timeout.ms=4000\n")
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"127.0.0.1:{silent.getsockname()[1]}"
+        words = ("--bootstrap-server", f"{address},127.0.0.1:1", "--command-config", str(config))
+        waiting = Terminal((80, 24), *words, *LOOK)
+        done = waiting.finish()
+    assert done.code == 3
+    told = [line for line in waiting.progress if line.startswith(f"connecting to {address}")]
+    left = [int(line.split(": ")[1].split()[0]) for line in told]
+    assert all(line.startswith(f"connecting to {address} and 1 more: ") for line in told)
+    assert len(left) > 1
+    assert left == sorted(left, reverse=True)
+    assert left[0] <= 3
 
 
 def test_off_a_terminal_and_as_wide_each_replica_has_its_row(

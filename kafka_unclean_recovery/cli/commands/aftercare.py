@@ -34,6 +34,7 @@ from kafka_unclean_recovery.aftercare.transactions import Hanging
 from kafka_unclean_recovery.cli import RECOVERY, metrics_file
 from kafka_unclean_recovery.cli.clusters import ClusterName
 from kafka_unclean_recovery.cli.command import Command
+from kafka_unclean_recovery.cli.connecting import check_connection, connection_flags
 from kafka_unclean_recovery.cli.disk_sources import Sources, read_sources
 from kafka_unclean_recovery.cli.flags import (
     BootstrapServer,
@@ -50,13 +51,7 @@ from kafka_unclean_recovery.cli.flags import (
 )
 from kafka_unclean_recovery.cli.incident import last_journal, note
 from kafka_unclean_recovery.cli.selection import broker_ids, selection
-from kafka_unclean_recovery.cli.session import (
-    Session,
-    check_connection,
-    connection_flags,
-    own_state_directory,
-    run,
-)
+from kafka_unclean_recovery.cli.session import Session, own_state_directory, run
 from kafka_unclean_recovery.cli.terminal.colour import Color, ColorFlag
 from kafka_unclean_recovery.cli.terminal.console import Console, read_input
 from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag

@@ -22,6 +22,7 @@ from kafka_unclean_recovery.before_start.start_table import render_before_start
 from kafka_unclean_recovery.cli import metrics_file
 from kafka_unclean_recovery.cli.clusters import ClusterName
 from kafka_unclean_recovery.cli.command import Command
+from kafka_unclean_recovery.cli.connecting import check_connection
 from kafka_unclean_recovery.cli.disk_sources import Sources, read_sources
 from kafka_unclean_recovery.cli.flags import (
     CommandConfig,
@@ -37,7 +38,7 @@ from kafka_unclean_recovery.cli.flags import (
 from kafka_unclean_recovery.cli.incident import check_cluster, note, read_incident
 from kafka_unclean_recovery.cli.plan_outputs import PLAN, PlanOutputs, check_again, put_aside
 from kafka_unclean_recovery.cli.selection import Selection, broker_ids, refuse_live, selection
-from kafka_unclean_recovery.cli.session import Session, check_connection, run
+from kafka_unclean_recovery.cli.session import Session, run
 from kafka_unclean_recovery.cli.terminal.colour import Color, ColorFlag
 from kafka_unclean_recovery.cli.terminal.console import Console, write_new
 from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag

@@ -10,10 +10,10 @@ from pathlib import Path
 from kafka_unclean_recovery.cli.clusters import ClusterName
 from kafka_unclean_recovery.cli.command import Command
 from kafka_unclean_recovery.cli.commands.quorum import Directories, RunningBrokers, Scans
+from kafka_unclean_recovery.cli.connecting import client_config
 from kafka_unclean_recovery.cli.disk_sources import read_info
 from kafka_unclean_recovery.cli.flags import CommandConfig, Format, OutputFormat
 from kafka_unclean_recovery.cli.selection import Selection
-from kafka_unclean_recovery.cli.session import client_config
 from kafka_unclean_recovery.cli.terminal.colour import Color, ColorFlag
 from kafka_unclean_recovery.cli.terminal.console import Console, Pulse, clocked
 from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag

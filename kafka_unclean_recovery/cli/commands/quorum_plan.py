@@ -18,9 +18,9 @@ from kafka_unclean_recovery.cli.clusters import ClusterName
 from kafka_unclean_recovery.cli.command import Command
 from kafka_unclean_recovery.cli.commands.quorum import Directories, RunningBrokers, Scans
 from kafka_unclean_recovery.cli.commands.quorum_inspect import locations, shown, signs_told
+from kafka_unclean_recovery.cli.connecting import client_config
 from kafka_unclean_recovery.cli.flags import CommandConfig, Format, OutputFormat
 from kafka_unclean_recovery.cli.selection import broker_ids
-from kafka_unclean_recovery.cli.session import client_config
 from kafka_unclean_recovery.cli.terminal.colour import Color, ColorFlag
 from kafka_unclean_recovery.cli.terminal.console import (
     Console,

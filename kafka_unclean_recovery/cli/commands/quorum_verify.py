@@ -15,8 +15,8 @@ from kafka_unclean_recovery.cli.command import Command
 from kafka_unclean_recovery.cli.commands.quorum import PLAN_FILE, RunningBrokers
 from kafka_unclean_recovery.cli.commands.quorum_inspect import locations
 from kafka_unclean_recovery.cli.commands.quorum_seed import read_plan
+from kafka_unclean_recovery.cli.connecting import client_config
 from kafka_unclean_recovery.cli.flags import CommandConfig, Format, OutputFormat
-from kafka_unclean_recovery.cli.session import client_config
 from kafka_unclean_recovery.cli.terminal.colour import Color, ColorFlag
 from kafka_unclean_recovery.cli.terminal.console import Console, Pulse, clocked
 from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag

@@ -15,6 +15,7 @@ import typer
 
 from kafka_unclean_recovery.cli.clusters import ClusterName
 from kafka_unclean_recovery.cli.command import Command
+from kafka_unclean_recovery.cli.connecting import connection_flags
 from kafka_unclean_recovery.cli.flags import (
     BootstrapServer,
     CommandConfig,
@@ -26,7 +27,6 @@ from kafka_unclean_recovery.cli.flags import (
 )
 from kafka_unclean_recovery.cli.incident import check_cluster, note, read_incident
 from kafka_unclean_recovery.cli.selection import Selection, selection
-from kafka_unclean_recovery.cli.session import connection_flags
 from kafka_unclean_recovery.cli.terminal.colour import Color, ColorFlag
 from kafka_unclean_recovery.cli.terminal.console import Console, check_outside_log_directories
 from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag

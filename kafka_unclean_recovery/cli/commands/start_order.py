@@ -14,6 +14,7 @@ import typer
 
 from kafka_unclean_recovery.cli.clusters import ClusterName
 from kafka_unclean_recovery.cli.command import Command
+from kafka_unclean_recovery.cli.connecting import check_connection, client_config, connection_flags
 from kafka_unclean_recovery.cli.disk_sources import Sources, read_sources
 from kafka_unclean_recovery.cli.flags import (
     CommandConfig,
@@ -24,13 +25,7 @@ from kafka_unclean_recovery.cli.flags import (
     ReplicaInfoFiles,
 )
 from kafka_unclean_recovery.cli.selection import broker_ids, refuse_live, selection
-from kafka_unclean_recovery.cli.session import (
-    Session,
-    check_connection,
-    client_config,
-    connection_flags,
-    run,
-)
+from kafka_unclean_recovery.cli.session import Session, run
 from kafka_unclean_recovery.cli.terminal.colour import Color, ColorFlag
 from kafka_unclean_recovery.cli.terminal.console import Console, check_output, write_new
 from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
