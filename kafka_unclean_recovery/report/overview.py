@@ -38,6 +38,7 @@ _EXAMPLES = 3
 _AIRY_LINES = 40
 _LEAST_NAME, _LEAST_WORDS = 8, 20
 _EXAMPLE_COLUMNS = 30
+_OR_MORE = " or more"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,10 @@ class _Section:
     @property
     def wanted(self) -> int:
         return len(self.rows) + (self.header is not None)
+
+    def fits(self, columns: int) -> bool:
+        lines = self.rows if self.header is None else (self.header, *self.rows)
+        return all(width_of(line) <= columns for line in lines)
 
     def lines(self, most: int) -> Iterator[str]:
         """Yield at most so many lines, and one at least: what is left out is counted."""
@@ -142,8 +147,13 @@ def _topics(rows: Sequence[PartitionReport], columns: int) -> _Section:
     done = ("elected", "failed") if tried else ("to elect", "none")
     header = ("topic", "partitions", "online", *done, "certain loss", "possible loss", "")
     worst = sorted(by_topic.items(), key=lambda item: min(map(_badness, item[1])))
-    cells = [(topic, *_counts(of_it), *_losses(of_it), "") for topic, of_it in worst]
-    return _section(header, cells, columns, "topics")
+
+    def section(or_more: str) -> _Section:
+        cells = [(topic, *_counts(of_it), *_losses(of_it, or_more), "") for topic, of_it in worst]
+        return _section(header, cells, columns, "topics")
+
+    found = section(_OR_MORE)
+    return found if found.fits(columns) else section("+")
 
 
 def _counts(rows: Sequence[PartitionReport]) -> tuple[str, str, str, str]:
@@ -166,23 +176,24 @@ def _is_bad(row: PartitionReport) -> bool:
     return row.state is None or (row.state.offline and not _is_good(row))
 
 
-def _losses(rows: Sequence[PartitionReport]) -> tuple[str, str]:
+def _losses(rows: Sequence[PartitionReport], or_more: str) -> tuple[str, str]:
     losses = [_loss(row) for row in rows if _is_good(row)]
     if not losses:
         return "-", "-"
-    return _sum([loss.certain for loss in losses]), _sum([loss.possible for loss in losses])
+    certain, possible = [loss.certain for loss in losses], [loss.possible for loss in losses]
+    return _sum(certain, or_more), _sum(possible, or_more)
 
 
 def _loss(row: PartitionReport) -> Loss:
     return loss_after(row.plan, row.plan.designated_leader if row.plan else None, row.outcome)
 
 
-def _sum(counts: Sequence[int | None]) -> str:
+def _sum(counts: Sequence[int | None], or_more: str) -> str:
     """Return a sum such as "500", "unknown", or "500 or more" where some are not known."""
     known = sum(count or 0 for count in counts)
     if None not in counts:
         return str(known)
-    return f"{known} or more" if known else "unknown"
+    return f"{known}{or_more}" if known else "unknown"
 
 
 def _brokers(report: Report, columns: int) -> _Section:

@@ -52,6 +52,22 @@ def test_any_report_fits(window: Window, given: Report) -> None:
     assert lines[-1] == HINT
 
 
+def test_large_sums_that_are_not_all_known_fit_without_a_digit_less() -> None:
+    most = 10**12
+    losses = (Loss(most, most), Loss(None, None))
+    found = [
+        PartitionReport(TopicPartition("orders", n), state(n), plan(n, loss=each))
+        for n, each in enumerate(losses)
+    ]
+    told = [replace(row, outcome=Outcome(OutcomeKind.ELECTED)) for row in found]
+    for rows in (found, told):
+        lines = overview(report(*rows), SMALL)
+        assert all(width_of(line) <= SMALL.columns for line in lines)
+        assert cells_of(lines, "orders")[-2:] == [f"{most}+", f"{most}+"]
+        wide = " ".join(cells_of(overview(report(*rows), LARGE), "orders"))
+        assert wide.endswith(f" {most} or more {most} or more")
+
+
 @pytest.mark.parametrize("height", range(12, 60))
 def test_no_kind_of_news_is_left_out_however_low_the_window(height: int) -> None:
     topics = [each for n in range(9) for each in looked_at(9, f"topic-{n}")]
