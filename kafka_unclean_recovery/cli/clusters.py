@@ -38,7 +38,8 @@ class NamedCluster:
 def clusters_file(environment: Mapping[str, str]) -> Path:
     """Return where clusters.toml is: under XDG_CONFIG_HOME, else under ~/.config."""
     home = environment.get("XDG_CONFIG_HOME") or ""
-    above = Path(home) if Path(home).is_absolute() else Path.home() / ".config"
+    # Where there is no home at all, "~" stays and is told as a file that is not there.
+    above = Path(home if Path(home).is_absolute() else os.path.expanduser("~/.config"))  # noqa: PTH111
     return above / "kafka-unclean-recovery" / "clusters.toml"
 
 
@@ -75,9 +76,8 @@ def _cluster(path: Path, name: str, entry: object) -> NamedCluster:
         raise usage(f'{where}: write {_SERVERS} = "HOST:PORT[,...]"')
     if client is not None and (not isinstance(client, str) or not client):
         raise usage(f'{where}: write {_CLIENT} = "FILE"')
-    return NamedCluster(
-        servers, None if client is None else path.parent / Path(client).expanduser()
-    )
+    file = None if client is None else path.parent / os.path.expanduser(client)  # noqa: PTH111
+    return NamedCluster(servers, file)
 
 
 def _begin(context: typer.Context, name: str | None) -> str | None:

@@ -62,11 +62,16 @@ def save(console: Console, options: Options) -> int:
     for complaint in complaints:
         console.say(complaint)
     if records is not None and any(row.saved for row in manifest.replicas):
-        replay = [RECOVERY, "salvage", "replay", str(options.output)]
-        replay += ["--bootstrap-server", "BROKERS"]
-        replay += [] if options.journal is None else ["--journal", str(options.journal)]
-        console.say(f"next, see what producing them again would do: {shell_join(replay)}")
+        console.say(f"next, see what producing them again would do: {_replay(options)}")
     return NOT_ALL if complaints else OK
+
+
+def _replay(options: Options) -> str:
+    told = None if options.journal is None else read_incident(options.journal)
+    servers = (None if told is None else told.bootstrap) or "BROKERS"
+    replay = [RECOVERY, "salvage", "replay", str(options.output), "--bootstrap-server", servers]
+    noted = [] if options.journal is None else ["--journal", str(options.journal)]
+    return shell_join([*replay, *noted])
 
 
 def parquet_records(instead: str = "") -> OpenRecords:
