@@ -187,6 +187,22 @@ _kafka_unclean_recovery_start_order() {
     esac
     _kafka_unclean_recovery__reply < <(compgen -W "--bootstrap-server --bootstrap-controller --command-config --replica-info-file --log-dirs --gone --later --elections-file --format --cluster --log-format --color --help" -- "$cur")
 }
+_kafka_unclean_recovery_bundle() {
+    local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"
+    if [[ $prev == = ]]; then prev="${COMP_WORDS[COMP_CWORD-2]}"; fi
+    case "$prev" in
+        --output) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
+        --bootstrap-server) COMPREPLY=(); return ;;
+        --command-config) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
+        --replica-info-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
+        --recovery-duration-ms) COMPREPLY=(); return ;;
+        --format) _kafka_unclean_recovery__reply < <(compgen -W "table wide json" -- "$cur"); return ;;
+        --cluster) COMPREPLY=(); return ;;
+        --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
+        --color) _kafka_unclean_recovery__reply < <(compgen -W "auto always never" -- "$cur"); return ;;
+    esac
+    _kafka_unclean_recovery__reply < <(compgen -W "--output --bootstrap-server --command-config --replica-info-file --recovery-duration-ms --format --cluster --log-format --color --help" -- "$cur")
+}
 _kafka_unclean_recovery_report() {
     local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"
     if [[ $prev == = ]]; then prev="${COMP_WORDS[COMP_CWORD-2]}"; fi
@@ -473,6 +489,7 @@ _kafka_unclean_recovery() {
         aftercare) _kafka_unclean_recovery_aftercare "$@"; return ;;
         before-start) _kafka_unclean_recovery_before_start "$@"; return ;;
         start-order) _kafka_unclean_recovery_start_order "$@"; return ;;
+        bundle) _kafka_unclean_recovery_bundle "$@"; return ;;
         report) _kafka_unclean_recovery_report "$@"; return ;;
         salvage) _kafka_unclean_recovery_salvage "$@"; return ;;
         spark) _kafka_unclean_recovery_spark "$@"; return ;;
@@ -513,7 +530,7 @@ _kafka_unclean_recovery() {
         --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
         --color) _kafka_unclean_recovery__reply < <(compgen -W "auto always never" -- "$cur"); return ;;
     esac
-    local commands=""; ((COMP_CWORD > 1)) || commands="scan-log-dirs plan doctor ok-to-stop watch explain approve aftercare before-start start-order report salvage spark quorum emulator"
+    local commands=""; ((COMP_CWORD > 1)) || commands="scan-log-dirs plan doctor ok-to-stop watch explain approve aftercare before-start start-order bundle report salvage spark quorum emulator"
     _kafka_unclean_recovery__reply < <(compgen -W "$commands --bootstrap-server --command-config --all-offline-partitions --path-to-json-file --topics --show-replica-info --manual-recovery-output-file --automated-recovery --recovery-duration-ms --recovery-election-attempts --wait-for-brokers --gone --format --yes --accept-loss --give-up-log --end-reassignment --canary --wave-size --plan --require-approval --journal --ignore-journal --salvage-dir --raw-only --allow-loss --resume --keep-order --plan-output-file --replica-info-file --log-dirs --transport --election-method --replica-log-info-dialect --metrics-file --cluster --log-format --color --version --help" -- "$cur")
 }
 complete -o filenames -F _kafka_unclean_recovery kafka-unclean-recovery

@@ -169,6 +169,20 @@ _arguments \
     '--color=[Colours in text for people  auto has them on a terminal unless NO_COLOR is set or TERM is dumb]:value:(auto always never)' \
     '--help[Show this message and exit]'
 return ;;
+bundle)
+shift words; ((CURRENT--))
+_arguments \
+    '--output=[Write the archive (.tar.gz) to this new file]:file:_files' \
+    '--bootstrap-server=[Brokers to contact first, to find the others]:value: ' \
+    '--command-config=[Java client properties file for the connection, such as TLS and SASL; by default connections are plaintext]:file:_files' \
+    '*--replica-info-file=[File that scan-log-dirs --output wrote, on this machine or another]:file:_files' \
+    '--recovery-duration-ms=[How long brokers may take to say how far their replicas go, in milliseconds]:value: ' \
+    '--format=[Format of the result on stdout]:value:(table wide json)' \
+    '--cluster=[Cluster in clusters.toml, in place of --bootstrap-server and --command-config]:value: ' \
+    '--log-format=[Format of messages on stderr  text, or a JSON object for each message]:value:(text json)' \
+    '--color=[Colours in text for people  auto has them on a terminal unless NO_COLOR is set or TERM is dumb]:value:(auto always never)' \
+    '--help[Show this message and exit]'
+return ;;
 report)
 shift words; ((CURRENT--))
 _arguments \
@@ -415,7 +429,7 @@ _arguments \
 return ;;
 esac; fi
 _arguments \
-    '1:command:(scan-log-dirs plan doctor ok-to-stop watch explain approve aftercare before-start start-order report salvage spark quorum emulator)' \
+    '1:command:(scan-log-dirs plan doctor ok-to-stop watch explain approve aftercare before-start start-order bundle report salvage spark quorum emulator)' \
     '(1)--bootstrap-server=[Brokers to contact first, to find the others; required unless a command is given]:value: ' \
     '(1)--command-config=[Java client properties file for the connection, such as TLS and SASL; by default connections are plaintext]:file:_files' \
     '(1)--all-offline-partitions[All partitions without a leader; give this or --path-to-json-file]' \

@@ -7,8 +7,10 @@ approvals, scans and journals of the field must be read by every version to come
 from __future__ import annotations
 
 import json
+import tarfile
 from collections.abc import Callable
 from dataclasses import replace
+from io import BytesIO
 from pathlib import Path
 
 from kafka_unclean_recovery.aftercare.report import render_json as aftercare_json
@@ -20,6 +22,7 @@ from kafka_unclean_recovery.before_start.report import render_json as before_sta
 from kafka_unclean_recovery.before_start.result import BeforeStart
 from kafka_unclean_recovery.before_start.verdict import Effect as StartEffect
 from kafka_unclean_recovery.before_start.verdict import Verdict as StartVerdict
+from kafka_unclean_recovery.bundle.archive import Archive, Of
 from kafka_unclean_recovery.cli.commands.elect_leaders import elections_json
 from kafka_unclean_recovery.cli.commands.emulator_ctl import ctl_json
 from kafka_unclean_recovery.cli.commands.emulator_scenarios import scenarios_json
@@ -37,6 +40,7 @@ from kafka_unclean_recovery.doctor.check import Check, Status
 from kafka_unclean_recovery.doctor.diagnosis import Diagnosis
 from kafka_unclean_recovery.doctor.diagnosis import render_json as doctor_json
 from kafka_unclean_recovery.documents.approval import Approval, approval_json
+from kafka_unclean_recovery.documents.bundle import ConfigJson, LibraryJson, TopicConfigsJson
 from kafka_unclean_recovery.documents.journal_lines import Reordered
 from kafka_unclean_recovery.documents.manual_recovery import manual_recovery_json
 from kafka_unclean_recovery.documents.plan import plan_json
@@ -339,6 +343,16 @@ def _spark_salvage() -> str:
     return totals_json(Totals(3, 2, 4096, 500, 1, "the log ends early", ["left out"]), "cluster-1")
 
 
+def _bundle() -> str:
+    of = Of("cluster-1", AT, (LibraryJson("Python", "3.12.1 on linux"),))
+    topic = TopicConfigsJson("orders", (ConfigJson("retention.ms", "1"), ConfigJson("x", None)))
+    with tarfile.open(fileobj=BytesIO(), mode="w") as tar:
+        archive = Archive(tar, 1)
+        archive.add("look.json", "what was seen", b"{}")
+        archive.lacks("doctor.json", "no answer")
+        return archive.finish(of, (topic,))
+
+
 EXPLAINED = (
     Entry("a_code", "finding", "It is so.\n", "It costs.\n", "There.\n", "This.\n", "loss"),
     Entry("a_word", "word", "It is so.", "None.", "Nowhere.", "Nothing."),
@@ -367,6 +381,7 @@ WRITTEN: dict[str, Callable[[], str]] = {
     "spark-scan": lambda: head_json(HEAD),
     "spark-salvage": _spark_salvage,
     "emulator": lambda: emulator_json("localhost:9092,localhost:9093", Path("dir/socket")),
+    "bundle": _bundle,
     "explain": lambda: explained_json(EXPLAINED),
     "emulator-scenarios": lambda: scenarios_json({"a-b": "# Two\n# lines.\n\nkill 1\n"}),
     "emulator-ctl": lambda: ctl_json(["status"], json.loads(status_json(EMULATED))),

@@ -299,7 +299,8 @@ GROUPS = (
         "rules and all other",
         (
             "test_*.py",
-            *("cli/*", "cluster/*", "doctor/*", "documents/*", "emulator/*", "examples/*"),
+            *("bundle/*", "cli/*", "cluster/*", "doctor/*", "documents/*", "emulator/*"),
+            "examples/*",
             *(
                 "files/*",
                 "hostile/*",

@@ -27,6 +27,7 @@ _TOLD = {
     "aftercare": "Show what an unclean election left behind.",
     "before-start": "Foretell what a broker's start does to its disk.",
     "start-order": "Tell which broker to start first after a power cut.",
+    "bundle": "Write all that tells of an outage into one archive.",
     "report": "Write the post-mortem of a run from its journal.",
     "salvage": "Save records on disks that the designated leaders lack.",
     "salvage replay": "Produce saved records to a topic.",

@@ -12,7 +12,12 @@ from functools import partial
 from typing import TypeVar
 
 from kafka_unclean_recovery.cluster.nodes import Nodes
-from kafka_unclean_recovery.cluster.requests.configs import ConfigValue, topic_configs
+from kafka_unclean_recovery.cluster.requests.configs import (
+    ConfigValue,
+    TopicConfigs,
+    configs_set,
+    topic_configs,
+)
 from kafka_unclean_recovery.cluster.requests.describe import (
     Described,
     Reassignment,
@@ -287,6 +292,15 @@ class Reader:
 
         async def read(connection: Connection, deadline: Deadline) -> Mapping[str, ConfigValue]:
             return await topic_configs(connection, topics, key, deadline)
+
+        return await self._read(read, self._apart)
+
+    async def configs_set(self, topics: Sequence[str]) -> Mapping[str, TopicConfigs]:
+        """Return the configs of each topic that are no defaults, over a connection of its own.
+        Raises ConnectionFailed, NoBrokerReachable, RequestFailed."""
+
+        async def read(connection: Connection, deadline: Deadline) -> Mapping[str, TopicConfigs]:
+            return await configs_set(connection, topics, deadline)
 
         return await self._read(read, self._apart)
 

@@ -77,6 +77,7 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> Said:
         run(RECOVERY, *ctl, "status")
         run(RECOVERY, *ctl, "flush", "1")
         run(RECOVERY, "doctor", *where, code=1)
+        run(RECOVERY, "bundle", *where, "--output", "ticket.tar.gz")
         run(RECOVERY, "explain", "lossless")
         run(RECOVERY, "explain")
         run(RECOVERY, "emulator", "scenarios")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import subprocess
 import sys
@@ -123,6 +124,7 @@ _WHICH = ("--all-offline-partitions",)
 COMMANDS: Mapping[str, Sequence[str]] = {
     "look": (*_WHICH, "--show-replica-info", "--format", "json"),
     "doctor": ("doctor", "--format", "json"),
+    "bundle": ("bundle", "--output", "ticket.tar.gz"),
     "aftercare": ("aftercare",),
     "replay": ("salvage", "replay", "saved", "--execute"),
     "elect": ("--election-type", "unclean", "--topic", "none", "--partition", "0"),
@@ -152,8 +154,11 @@ def _secrets_in(*texts: str) -> list[str]:
 
 
 def _left(home: Home) -> list[str]:
-    """Return what is in every file that a command wrote."""
-    return [path.read_bytes().decode("latin-1") for path in home.work.rglob("*") if path.is_file()]
+    """Return what is in every file that a command wrote, and in archives among them."""
+    files = [path for path in home.work.rglob("*") if path.is_file()]
+    read = [gzip.decompress if path.suffix == ".gz" else bytes for path in files]
+    left = zip(files, read, strict=True)
+    return [unfold(path.read_bytes()).decode("latin-1") for path, unfold in left]
 
 
 def test_nothing_secret_is_said_or_written(home: Home) -> None:
@@ -176,6 +181,7 @@ def test_nothing_secret_is_said_or_written(home: Home) -> None:
         assert _secrets_in(said) == []
     assert (home.work / "journal.jsonl").exists()
     assert (home.work / "plan.json").exists()
+    assert (home.work / "ticket.tar.gz").exists()
     assert _secrets_in(*_left(home)) == []
 
 

@@ -50,6 +50,8 @@ TWINS = {
     ("start_order.StartJson", "start_order.result.Start"): _ROOM,
     ("start_order.GoneJson", "start_order.result.Gone"): _ROOM,
     ("replica_info.MetadataJson", "emulator.broker.log.EpochEnd"): "by chance: of another log",
+    ("bundle.ConfigJson", "kraft_rules.events.AlterClusterConfig"): "by chance: one is an order",
+    ("bundle.ConfigJson", "log_dir.metadata.batches.KeyValue"): "by chance: of bytes",
 }
 
 

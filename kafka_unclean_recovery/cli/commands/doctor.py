@@ -118,7 +118,7 @@ async def _doctor(session: Session, options: Options) -> int:
     )
     session.console.progress("asking the cluster")
     asking = examine(
-        patient, lambda id_: _room(id_, options.salvage_dir), lambda: time.time_ns() // 10**6
+        patient, lambda id_: room_here(id_, options.salvage_dir), lambda: time.time_ns() // 10**6
     )
     facts = await metrics_file.timed("examine", session.stop.unless(asking))
     found = diagnose(facts, datetime.now(UTC).isoformat(timespec="seconds"))
@@ -130,7 +130,8 @@ async def _doctor(session: Session, options: Options) -> int:
     return found.exit_code
 
 
-def _room(cluster_id: str, salvage: Path) -> Room:
+def room_here(cluster_id: str, salvage: Path) -> Room:
+    """Return the room on this machine, and the journals that were left there."""
     state = state_directory(os.environ, cluster_id)
     if (why := why_not_to_use(os.environ, state)) is not None:
         return Room(_space(state), _space(salvage), (), (f"{why}: set XDG_STATE_HOME",))

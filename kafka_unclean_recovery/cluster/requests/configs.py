@@ -19,6 +19,8 @@ _TOPIC = 2
 _BROKER = 4
 # Each topic is only one short row of the answer, so a request may name many.
 _TOPICS_A_REQUEST = 2000
+# Here each is some thirty rows.
+_WHOLE_TOPICS_A_REQUEST = 100
 
 
 class ConfigSource(IntEnum):
@@ -64,6 +66,33 @@ async def topic_configs(
     return found
 
 
+@dataclass(frozen=True, slots=True)
+class TopicConfigs:
+    """What is set of a topic's configs, the defaults left out: value by key, None where the broker
+    calls it sensitive. error: Kafka's code; with it nothing is known."""
+
+    error: int
+    configs: Mapping[str, str | None]
+
+
+async def configs_set(
+    connection: Connection, topics: Sequence[str], deadline: Deadline
+) -> Mapping[str, TopicConfigs]:
+    """Return the configs of each topic that are set on it, or for brokers. Needs DESCRIBE_CONFIGS
+    on the topics."""
+    found: dict[str, TopicConfigs] = {}
+    for start in range(0, len(topics), _WHOLE_TOPICS_A_REQUEST):
+        page = topics[start : start + _WHOLE_TOPICS_A_REQUEST]
+        for result in await _described(connection, _TOPIC, page, None, deadline):
+            configs = {
+                config["name"]: None if config["is_sensitive"] else config["value"]
+                for config in result["configs"]
+                if _source(config["config_source"]) is not ConfigSource.DEFAULT
+            }
+            found[result["resource_name"]] = TopicConfigs(result["error_code"], configs)
+    return found
+
+
 async def broker_error(connection: Connection, broker: int, deadline: Deadline) -> int:
     """Return Kafka's error code for a question about this broker's own configuration, which no
     other broker answers: NONE from the broker itself, INVALID_REQUEST from another one, and
@@ -76,11 +105,11 @@ _NOT_ANSWERED = -1
 
 
 async def _described(
-    connection: Connection, kind: int, names: Iterable[str], key: str, deadline: Deadline
+    connection: Connection, kind: int, names: Iterable[str], key: str | None, deadline: Deadline
 ) -> list[Mapping[str, Any]]:
+    keys = None if key is None else [key]
     resources = [
-        {"resource_type": kind, "resource_name": name, "configuration_keys": [key]}
-        for name in names
+        {"resource_type": kind, "resource_name": name, "configuration_keys": keys} for name in names
     ]
     message = Message(DESCRIBE_CONFIGS, {"resources": resources})
     answer = await connection.request(message, deadline)
