@@ -300,7 +300,7 @@ GROUPS = (
         (
             "test_*.py",
             *("bundle/*", "cli/*", "cluster/*", "doctor/*", "documents/*", "emulator/*"),
-            "examples/*",
+            *("examples/*", "real/test_bundle.py"),
             *(
                 "files/*",
                 "hostile/*",
