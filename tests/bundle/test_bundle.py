@@ -126,6 +126,28 @@ def test_what_it_lacks_is_said_and_in_its_index(outage: Cluster, home: Path) -> 
     assert "configs of topic orders" in lacking
 
 
+def test_what_a_look_could_not_see_is_lacking(outage: Cluster, home: Path) -> None:
+    for api in ("DescribeTopicPartitions", "Metadata"):
+        outage.intercept(api, Fail(Errors.UNKNOWN_SERVER_ERROR), times=10**6)
+    assert _bundle(outage).code == 1
+    archive = _opened(home / "ticket.tar.gz")
+    problems = json.loads(archive.files["look.json"])["problems"]
+    lacking = [row["why"] for row in archive.index["lacking"] if row["what"] == "part of the look"]
+    assert problems
+    assert lacking == problems
+
+
+def test_where_a_look_fails_it_has_what_can_be_had(outage: Cluster, home: Path) -> None:
+    outage.intercept("DescribeTopicPartitions", Fail(Errors.UNKNOWN_SERVER_ERROR), times=10**6)
+    done = _bundle(outage)
+    assert done.code == 1
+    archive = _opened(home / "ticket.tar.gz")
+    assert archive.files.keys() == {"doctor.json", "index.json"}
+    (lacking,) = archive.index["lacking"]
+    assert lacking["what"] == "look.json"
+    assert f"not in it: look.json: {lacking['why']}" in done.stderr
+
+
 def test_no_password_is_in_it(outage: Cluster, home: Path) -> None:
     client = home / "client.properties"
     client.write_text(f"security.protocol=PLAINTEXT\nssl.key.password={PASSWORD}\n")

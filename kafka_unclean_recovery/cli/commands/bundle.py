@@ -57,7 +57,7 @@ from kafka_unclean_recovery.files.state_directory import state_directory, why_no
 from kafka_unclean_recovery.kafka_names import Errors
 from kafka_unclean_recovery.model import Cluster, PartitionPlan
 from kafka_unclean_recovery.recovery.recover import Aim, look
-from kafka_unclean_recovery.recovery.views import Wanted
+from kafka_unclean_recovery.recovery.views import MissingRight, QuorumSilent, Wanted
 from kafka_unclean_recovery.report.document import json_parts
 from kafka_unclean_recovery.survey.any_broker import FAILURES
 from kafka_unclean_recovery.wording import count_text, one_line
@@ -139,21 +139,31 @@ async def _ask(
     """Add what the cluster tells, and return the configs of the topics concerned."""
     session.console.progress("asking as doctor does")
     await _add_doctor(session, options, archive, now)
+    try:
+        topics = await _add_look(session, options, archive, now)
+    except (MissingRight, QuorumSilent, *FAILURES) as error:
+        archive.lacks("look.json", str(error))
+        return ()
+    return await _configs(session, archive, topics)
+
+
+async def _add_look(
+    session: Session, options: Options, archive: Archive, now: datetime
+) -> list[str]:
+    """Add the look and its plan, and return the topics concerned."""
     found: list[tuple[Cluster, Collection[PartitionPlan]]] = []
-    observing = look(
-        session.new_run(lambda cluster, plans: found.append((cluster, plans))),
-        Aim(Wanted(None), options.recovery_duration_ms / 1000),
-    )
-    result = await observing
+    run = session.new_run(lambda cluster, plans: found.append((cluster, plans)))
+    result = await look(run, Aim(Wanted(None), options.recovery_duration_ms / 1000))
     report = "".join(json_parts(result.shown)).encode()
     archive.add("look.json", "how far each surviving replica of offline partitions goes", report)
+    for problem in result.report.problems:
+        archive.lacks("part of the look", problem)
     at = now.isoformat(timespec="seconds")
     for cluster, plans in found:
         if plans:
             text = plan_json(cluster, list(plans), at)
             archive.add("plan.json", "the plan, for --plan of a run or of salvage", text.encode())
-    names = sorted({row.topic_partition.topic for row in result.report.partitions})
-    return await _configs(session, archive, names)
+    return sorted({row.topic_partition.topic for row in result.report.partitions})
 
 
 async def _add_doctor(session: Session, options: Options, archive: Archive, now: datetime) -> None:
