@@ -4,6 +4,7 @@ password."""
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import stat
 import tarfile
@@ -146,6 +147,21 @@ def test_where_a_look_fails_it_has_what_can_be_had(outage: Cluster, home: Path) 
     (lacking,) = archive.index["lacking"]
     assert lacking["what"] == "look.json"
     assert f"not in it: look.json: {lacking['why']}" in done.stderr
+
+
+def test_where_all_fails_it_says_so_and_has_its_index(outage: Cluster, home: Path) -> None:
+    looks = itertools.count()
+
+    def but_the_first(_: Seen) -> Fail | None:
+        return Fail(Errors.UNKNOWN_SERVER_ERROR) if next(looks) else None
+
+    outage.intercept("DescribeCluster", but_the_first, times=10**6)
+    done = _bundle(outage)
+    assert done.code == 1, done
+    archive = _opened(home / "ticket.tar.gz")
+    assert archive.files.keys() == {"index.json"}
+    assert {each["what"] for each in archive.index["lacking"]} == {"doctor.json", "look.json"}
+    assert "0 files and an index" in done.stderr
 
 
 def test_no_password_is_in_it(outage: Cluster, home: Path) -> None:

@@ -233,7 +233,7 @@ def _tell(console: Console, options: Options, archive: Archive, index: str) -> N
     if options.format.is_json:
         print_text(console, index, options.format)
     else:
-        width = max(len(each.name) for each in archive.files)
+        width = max((len(each.name) for each in archive.files), default=0)
         lines = [f"{one_line(each.name):<{width}}  {one_line(each.what)}" for each in archive.files]
         print_text(console, "".join(f"{line}\n" for line in lines), options.format)
     for each in archive.lacking:
