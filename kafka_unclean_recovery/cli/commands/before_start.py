@@ -216,9 +216,8 @@ def _tell(
             write_new(options.commands_file, script(found), _COMMANDS)
         _note(console, options.journal, told, found)
     finally:
-        as_json = options.format.is_json
-        text = render_json(found) if as_json else render_before_start(found)
-        give(console, text, as_json=as_json)
+        text = render_json(found) if options.format.is_json else render_before_start(found)
+        give(console, text, options.format)
     for sentence in advice(found, salvage, _where(options)):
         console.say(sentence)
     if planned and outputs.plan is None:

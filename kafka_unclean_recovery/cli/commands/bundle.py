@@ -230,12 +230,9 @@ def _libraries() -> Iterator[LibraryJson]:
 
 
 def _tell(console: Console, options: Options, archive: Archive, index: str) -> None:
-    if options.format.is_json:
-        print_text(console, index, options.format)
-    else:
-        width = max((len(each.name) for each in archive.files), default=0)
-        lines = [f"{one_line(each.name):<{width}}  {one_line(each.what)}" for each in archive.files]
-        print_text(console, "".join(f"{line}\n" for line in lines), options.format)
+    width = max((len(each.name) for each in archive.files), default=0)
+    lines = [f"{one_line(each.name):<{width}}  {one_line(each.what)}\n" for each in archive.files]
+    print_text(console, index if options.format.is_json else "".join(lines), options.format)
     for each in archive.lacking:
         console.say(f"not in it: {each.what}: {each.why}")
     console.say(f"{options.output}: {count_text(len(archive.files), 'file')} and an index")

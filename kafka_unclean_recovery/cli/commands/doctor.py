@@ -125,8 +125,8 @@ async def _doctor(session: Session, options: Options) -> int:
     metrics_file.found(doctor_metrics(found))
     columns = columns_to_fit(options.format)
     text = render_text(found) if columns is None else render_for_reading(found, columns)
-    as_json = options.format.is_json
-    give(session.console, render_json(found) if as_json else text, as_json=as_json)
+    text = render_json(found) if options.format.is_json else text
+    give(session.console, text, options.format)
     return found.exit_code
 
 

@@ -106,8 +106,8 @@ def verify(console: Console, options: Options) -> int:
     # A broker that follows has looked for strays at its start; so the disks come last.
     aside = put_aside(locations(options.log_dirs)) if options.log_dirs else None
     proved = verdict(planned, quorum, live, aside)
-    as_json = options.format.is_json
-    give(console, json_line(proved) if as_json else render_verify(proved), as_json=as_json)
+    text = json_line(proved) if options.format.is_json else render_verify(proved)
+    give(console, text, options.format)
     return OK if proved.proven else NOT_ALL
 
 

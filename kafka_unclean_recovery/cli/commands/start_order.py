@@ -185,9 +185,8 @@ def _tell(console: Console, options: Options, sources: Sources, situation: Situa
             write_new(options.elections_file, _partitions_file(elections), _ELECTIONS)
     finally:
         command = partial(_elect, options, sources, found)
-        as_json = options.format.is_json
-        told = render_json(found) if as_json else render_start_order(found, command)
-        give(console, told, as_json=as_json)
+        told = render_json(found) if options.format.is_json else render_start_order(found, command)
+        give(console, told, options.format)
     if options.elections_file is not None and not elections:
         console.say(f"{_ELECTIONS}: nothing is to be elected, so it was not written")
     return exit_code(found)

@@ -96,7 +96,7 @@ class _Told:
 
     def __init__(self, console: Console, options: Options) -> None:
         self._console = console
-        self._json = options.format.is_json
+        self._format = options.format
         self._margins: Margins | None = None
         self._last: MarginJson | None = None
         self._failed = 0
@@ -127,8 +127,8 @@ class _Told:
         last = self._last
         if last is None or _differs(last, found):
             whole = last is None or (found.known > 0 and not last.known)
-            text = json_line(found) if self._json else render_margin(found, whole)
-            give(self._console, text, as_json=self._json)
+            text = json_line(found) if self._format.is_json else render_margin(found, whole)
+            give(self._console, text, self._format)
         self._last = found
 
 

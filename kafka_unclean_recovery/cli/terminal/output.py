@@ -79,12 +79,12 @@ def print_text(console: Console, text: str, how: Format) -> None:
         from kafka_unclean_recovery.report.window import Window, folded
 
         text = folded(text, Window.above(_PROMPT_LINES, size), WIDE_HINT)
-    give(console, text, as_json=how.is_json)
+    give(console, text, how)
 
 
-def give(console: Console, text: str, *, as_json: bool) -> None:
+def give(console: Console, text: str, how: Format) -> None:
     """Print a text whole, in colours where they are wanted and it is no JSON."""
-    if as_json:
+    if how.is_json:
         console.artefact(text)
     else:
         console.reading([text])
