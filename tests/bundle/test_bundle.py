@@ -19,6 +19,7 @@ from kafka_unclean_recovery.emulator import Cluster, Options
 from kafka_unclean_recovery.emulator.listener.intercepts import Fail, Seen
 from kafka_unclean_recovery.kafka_names import Errors
 from tests.cli.in_process import RECOVERY, Done, invoke
+from tests.emulator.losing import lose_the_longer_log
 from tests.schemas import validated
 
 PASSWORD = "not-to-be-seen"
@@ -47,12 +48,7 @@ def outage() -> Iterator[Cluster]:
         configs = {"min.insync.replicas": "1"}
         cluster.create_topic("orders", assignment=[(1, 2)], configs=configs)
         cluster.produce("orders", 0, 100)
-        cluster.lag(2)
-        cluster.produce("orders", 0, 500, acks="1")
-        for broker in (2, 1):
-            cluster.kill(broker)
-            cluster.fence(broker)
-        cluster.start(2)
+        lose_the_longer_log(cluster, 500)
         yield cluster
 
 

@@ -13,6 +13,7 @@ from kafka_unclean_recovery.cli.clusters import NamedCluster, clusters_file, nam
 from kafka_unclean_recovery.emulator import Cluster, Options
 from kafka_unclean_recovery.errors import Exit
 from tests.cli.in_process import ELECTION, RECOVERY, Done, invoke
+from tests.emulator.losing import lose_the_longer_log
 
 SERVERS, CLIENT = "KAFKA_UNCLEAN_RECOVERY_BOOTSTRAP_SERVER", "KAFKA_UNCLEAN_RECOVERY_COMMAND_CONFIG"
 
@@ -62,12 +63,7 @@ def test_every_way_into_a_cluster_takes_it(prod: Cluster) -> None:
 
 
 def test_the_next_command_names_the_servers_whatever_the_file_says_then(prod: Cluster) -> None:
-    prod.lag(2)
-    prod.produce("orders", 0, 10, acks="1")
-    for broker in (2, 1):
-        prod.kill(broker)
-        prod.fence(broker)
-    prod.start(2)
+    lose_the_longer_log(prod, 10)
     look = ("--all-offline-partitions", "--show-replica-info")
     done = invoke(RECOVERY, "--cluster", "prod", *look)
     said = done.stderr.partition("next: ")[2]

@@ -13,6 +13,7 @@ from kafka_unclean_recovery.cli.terminal import colour
 from kafka_unclean_recovery.cli.terminal.colour import Color, painted, wanted
 from kafka_unclean_recovery.emulator import Cluster, Options
 from tests.cli.run import RECOVERY, run
+from tests.emulator.losing import lose_the_longer_log
 
 RED, GREEN, YELLOW, END = "\x1b[1;31m", "\x1b[32m", "\x1b[33m", "\x1b[0m"
 SGR = re.compile(r"\x1b\[[0-9;]*m")
@@ -93,12 +94,7 @@ def outage() -> Iterator[Cluster]:
     with Cluster(Options(brokers=2)) as cluster:
         cluster.create_topic("orders", assignment=[(1, 2)])
         cluster.produce("orders", 0, 100)
-        cluster.lag(2)
-        cluster.produce("orders", 0, LOSSES, acks="1")
-        for broker in (2, 1):
-            cluster.kill(broker)
-            cluster.fence(broker)
-        cluster.start(2)
+        lose_the_longer_log(cluster, LOSSES)
         yield cluster
 
 
