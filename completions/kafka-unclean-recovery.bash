@@ -462,6 +462,7 @@ _kafka_unclean_recovery_emulator() {
     case "$prev" in
         --brokers) COMPREPLY=(); return ;;
         --log-directories) COMPREPLY=(); return ;;
+        --from-bundle) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --scenario) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --data-dir) _kafka_unclean_recovery__reply < <(compgen -d -- "$cur"); return ;;
         --release) _kafka_unclean_recovery__reply < <(compgen -W "4.4.0 4.3.1 3.9.1 kip-966" -- "$cur"); return ;;
@@ -473,7 +474,7 @@ _kafka_unclean_recovery_emulator() {
         --color) _kafka_unclean_recovery__reply < <(compgen -W "auto always never" -- "$cur"); return ;;
     esac
     local commands=""; ((COMP_CWORD > 2)) || commands="scenarios ctl"
-    _kafka_unclean_recovery__reply < <(compgen -W "$commands --brokers --log-directories --scenario --data-dir --release --dialect --broker-session-timeout-ms --replica-lag-time-max-ms --format --log-format --color --help" -- "$cur")
+    _kafka_unclean_recovery__reply < <(compgen -W "$commands --brokers --log-directories --from-bundle --scenario --data-dir --release --dialect --broker-session-timeout-ms --replica-lag-time-max-ms --format --log-format --color --help" -- "$cur")
 }
 _kafka_unclean_recovery() {
     local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"

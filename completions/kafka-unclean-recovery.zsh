@@ -414,8 +414,9 @@ return ;;
 esac; fi
 _arguments \
     '1:command:(scenarios ctl)' \
-    '(1)--brokers=[Number of brokers]:value: ' \
-    '(1)--log-directories=[Number of log directories of each broker]:value: ' \
+    '(1)--brokers=[Number of brokers; by default 4]:value: ' \
+    '(1)--log-directories=[Number of log directories of each broker; by default 1]:value: ' \
+    '(1)--from-bundle=[Archive of bundle  the emulated cluster has the cluster id, the offline partitions and the logs that its plan tells of, to rehearse that plan]:file:_files' \
     '(1)--scenario=[Commands to carry out first  a name that `emulator scenarios` lists, or a file with one on each line, as for ctl]:file:_files' \
     '(1)--data-dir=[Directory where the cluster is kept; a cluster that is already there is continued]:directory:_files -/' \
     '(1)--release=[Kafka release whose controller is emulated]:value:(4.4.0 4.3.1 3.9.1 kip-966)' \

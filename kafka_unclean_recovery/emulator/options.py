@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,7 +23,8 @@ class Options:
 
     A cluster that `data_dir` already holds is continued; without a data directory a temporary one
     is used and removed. `connections_max_idle`: connections.max.idle.ms, in seconds.
-    `first_broker`: the lowest id; with 0 it shows who takes that id for no broker.
+    `first_broker`: the lowest id; with 0 it shows who takes that id for no broker. `ids`: the ids,
+    instead of the two numbers.
 
     Raises ValueError for a dialect whose key is another request's in this release.
     """
@@ -37,10 +39,11 @@ class Options:
     security: Security = _PLAINTEXT
     connections_max_idle: float = MAX_IDLE_SECONDS
     first_broker: int = 1
+    ids: tuple[int, ...] = ()
 
     @property
-    def broker_ids(self) -> range:
-        return range(self.first_broker, self.first_broker + self.brokers)
+    def broker_ids(self) -> Sequence[int]:
+        return self.ids or range(self.first_broker, self.first_broker + self.brokers)
 
     def __post_init__(self) -> None:
         if self.dialect is not None:

@@ -68,13 +68,16 @@ class RemoveTopicRecord:
 
 @dataclass(frozen=True, slots=True)
 class PartitionRecord:
-    """The record of a new partition. `directories` is parallel to `replicas`."""
+    """The record of a new partition, or of one in a snapshot, whose epochs have risen already.
+    `directories` is parallel to `replicas`."""
 
     key: TopicIdPartition
     replicas: Ids
     directories: tuple[UUID, ...]
     isr: Ids
     leader: int
+    leader_epoch: int = 0
+    partition_epoch: int = 0
 
 
 @dataclass(frozen=True, slots=True)

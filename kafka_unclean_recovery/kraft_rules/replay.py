@@ -98,7 +98,12 @@ def _remove_topic(state: State, record: rec.RemoveTopicRecord) -> None:
 
 def _partition(state: State, record: rec.PartitionRecord) -> None:
     partition = PartitionRegistration(
-        record.replicas, record.directories, record.isr, record.leader
+        record.replicas,
+        record.directories,
+        record.isr,
+        record.leader,
+        record.leader_epoch,
+        record.partition_epoch,
     )
     state.topics[record.key.topic_id].partitions[record.key.partition] = partition
     state.isrs.update(record.key, (), partition.isr)

@@ -34,12 +34,26 @@ class Options:
     """
 
     brokers: Annotated[
-        int, typer.Option(min=1, max=1000, metavar="N", help="Number of brokers.")
-    ] = 4
+        int | None,
+        typer.Option(min=1, max=1000, metavar="N", help="Number of brokers; by default 4."),
+    ] = None
     log_directories: Annotated[
-        int,
-        typer.Option(min=1, max=100, metavar="N", help="Number of log directories of each broker."),
-    ] = 1
+        int | None,
+        typer.Option(
+            min=1,
+            max=100,
+            metavar="N",
+            help="Number of log directories of each broker; by default 1.",
+        ),
+    ] = None
+    from_bundle: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Archive of bundle: the emulated cluster has the cluster id, the offline"
+            " partitions and the logs that its plan tells of, to rehearse that plan.",
+        ),
+    ] = None
     # No Path: that would make NAME of ./NAME.
     scenario: Annotated[
         str | None,

@@ -10,8 +10,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from kafka_unclean_recovery.cli.commands.emulator import Options
+from kafka_unclean_recovery.cli.commands.emulator_rehearsal import rehearsal_of
 from kafka_unclean_recovery.cli.terminal.console import Console, read_input
 from kafka_unclean_recovery.emulator.bundled import is_name, scenarios
 from kafka_unclean_recovery.emulator.cluster import Cluster
@@ -35,6 +37,7 @@ from kafka_unclean_recovery.wording import did_you_mean
 # The end of a scenario is checked this often, in seconds.
 _SOON = 0.01
 
+_BROKERS = 4
 _LOOKING = ("status", "metrics", "help")
 
 Scenario = Sequence[tuple[str, Command]]
@@ -44,10 +47,14 @@ def emulate(console: Console, options: Options) -> int:
     """Run the emulator until a signal. Return 0, or 128 plus the signal's number when the signal
     came before the emulator was ready. Raises Exit."""
     scenario, cluster_options = _scenario(options.scenario), _cluster_options(options)
+    rehearsal = None if options.from_bundle is None else rehearsal_of(options)
     with ExitStack() as stack:
         signals = stack.enter_context(_signals())
         if options.data_dir is not None:
             _claim(stack, options.data_dir)
+        if rehearsal is not None:
+            directory = _directory(stack, options.data_dir)
+            cluster_options = rehearsal.begun(directory, cluster_options)
         desk = _Desk(Cluster(cluster_options))
         control = stack.enter_context(ExitStack())
         path = control.enter_context(serving(desk.answer))
@@ -60,6 +67,8 @@ def emulate(console: Console, options: Options) -> int:
         desk.ready = True
         render = emulator_json if options.format.is_json else _text
         console.artefact(render(cluster.bootstrap_servers, path))
+        if rehearsal is not None:
+            rehearsal.tell(console, cluster.bootstrap_servers, directory)
         signals.wait(None)
         return OK
 
@@ -112,6 +121,13 @@ def _claim(stack: ExitStack, data_dir: Path) -> None:
         raise usage(f"--data-dir {data_dir}: {error.strerror}; name another directory") from None
 
 
+def _directory(stack: ExitStack, data_dir: Path | None) -> Path:
+    """Return the data directory, or one that is removed at the end."""
+    if data_dir is not None:
+        return data_dir
+    return Path(stack.enter_context(TemporaryDirectory(prefix="kafka-emulator-")))
+
+
 def _cluster_options(options: Options) -> ClusterOptions:
     """Return the options of the cluster. Raises Exit(2) for a dialect that the release can't
     speak."""
@@ -122,8 +138,8 @@ def _cluster_options(options: Options) -> ClusterOptions:
     )
     try:
         return ClusterOptions(
-            brokers=options.brokers,
-            log_directories=options.log_directories,
+            brokers=_BROKERS if options.brokers is None else options.brokers,
+            log_directories=options.log_directories or 1,
             release=options.release.value,
             data_dir=options.data_dir,
             dialect=options.dialect,

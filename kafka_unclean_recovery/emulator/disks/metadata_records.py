@@ -24,7 +24,6 @@ from kafka_unclean_recovery.log_dir.metadata.image import BROKER_RESOURCE, TOPIC
 # `kafka-storage format` gives the releases these levels (MetadataVersion.featureLevel).
 _LEVELS = {"4.4.0": 33, "4.3.1": 30, "3.9.1": 21, "kip-966": 30}
 _FRAME_VERSION = 1
-_NO_EPOCH = 0
 
 _INT8, _INT16, _INT32, _INT64 = (struct.Struct(f">{code}").pack for code in "bhiq")
 
@@ -145,8 +144,8 @@ def _partition(record: rec.PartitionRecord, release: Release) -> bytes:
         _EMPTY_ARRAY,
         _EMPTY_ARRAY,
         _INT32(record.leader),
-        _INT32(_NO_EPOCH),
-        _INT32(_NO_EPOCH),
+        _INT32(record.leader_epoch),
+        _INT32(record.partition_epoch),
         _uuids(record.directories),
     )
 
