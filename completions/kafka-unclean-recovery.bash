@@ -201,7 +201,7 @@ _kafka_unclean_recovery_bundle() {
         --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
         --color) _kafka_unclean_recovery__reply < <(compgen -W "auto always never" -- "$cur"); return ;;
     esac
-    _kafka_unclean_recovery__reply < <(compgen -W "--output --bootstrap-server --command-config --replica-info-file --recovery-duration-ms --format --cluster --log-format --color --help" -- "$cur")
+    _kafka_unclean_recovery__reply < <(compgen -W "--output --bootstrap-server --command-config --replica-info-file --mask-names --recovery-duration-ms --format --cluster --log-format --color --help" -- "$cur")
 }
 _kafka_unclean_recovery_report() {
     local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"

@@ -170,6 +170,7 @@ complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from bundle' -l ou
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from bundle' -l bootstrap-server -d 'Brokers to contact first, to find the others' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from bundle' -l command-config -d 'Java client properties file for the connection, such as TLS and SASL; by default connections are plaintext' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from bundle' -l replica-info-file -d 'File that scan-log-dirs --output wrote, on this machine or another' -r -F
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from bundle' -l mask-names -d 'Write topic-1, group-1, host-1 and so on instead of names, also in sentences'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from bundle' -l recovery-duration-ms -d 'How long brokers may take to say how far their replicas go, in milliseconds' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from bundle' -l format -d 'Format of the result on stdout' -x -a 'table wide json'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from bundle' -l cluster -d 'Cluster in clusters.toml, in place of --bootstrap-server and --command-config' -x

@@ -176,6 +176,7 @@ _arguments \
     '--bootstrap-server=[Brokers to contact first, to find the others]:value: ' \
     '--command-config=[Java client properties file for the connection, such as TLS and SASL; by default connections are plaintext]:file:_files' \
     '*--replica-info-file=[File that scan-log-dirs --output wrote, on this machine or another]:file:_files' \
+    '--mask-names[Write topic-1, group-1, host-1 and so on instead of names, also in sentences]' \
     '--recovery-duration-ms=[How long brokers may take to say how far their replicas go, in milliseconds]:value: ' \
     '--format=[Format of the result on stdout]:value:(table wide json)' \
     '--cluster=[Cluster in clusters.toml, in place of --bootstrap-server and --command-config]:value: ' \

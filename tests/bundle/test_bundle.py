@@ -52,13 +52,13 @@ def outage() -> Iterator[Cluster]:
         yield cluster
 
 
-def _bundle(cluster: Cluster, *flags: str) -> Done:
+def bundled(cluster: Cluster, *flags: str) -> Done:
     server = cluster.bootstrap_servers.split(",")[1]
     asked = ("--bootstrap-server", server, "--output", "ticket.tar.gz")
     return invoke(RECOVERY, "bundle", *asked, *flags)
 
 
-def _opened(path: Path) -> Archive:
+def opened(path: Path) -> Archive:
     files = {}
     with tarfile.open(path) as archive:
         for member in archive:
@@ -72,12 +72,12 @@ def _opened(path: Path) -> Archive:
 
 def test_it_has_what_is_told_and_nothing_is_changed(outage: Cluster, home: Path) -> None:
     before = outage.status()
-    done = _bundle(outage)
+    done = bundled(outage)
     assert done.code == 0, done.stderr
     path = home / "ticket.tar.gz"
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert [p.name for p in home.iterdir() if p.name != "state"] == ["ticket.tar.gz"]
-    archive = _opened(path)
+    archive = opened(path)
     assert {"doctor.json", "look.json", "plan.json"} <= archive.files.keys()
     for name in ("doctor.json", "look.json", "plan.json"):
         validated(archive.files[name].decode())
@@ -89,8 +89,8 @@ def test_it_has_what_is_told_and_nothing_is_changed(outage: Cluster, home: Path)
 def test_its_index_tells_each_file_and_the_configs_that_are_set(
     outage: Cluster, home: Path
 ) -> None:
-    assert _bundle(outage).code == 0
-    archive = _opened(home / "ticket.tar.gz")
+    assert bundled(outage).code == 0
+    archive = opened(home / "ticket.tar.gz")
     told = {each["name"]: each for each in archive.index["files"]}
     assert told.keys() == archive.files.keys() - {"index.json"}
     for name, each in told.items():
@@ -108,26 +108,26 @@ def test_journals_and_scans_are_in_it(outage: Cluster, home: Path) -> None:
     (journal,) = (home / "state").rglob("*.jsonl")
     scan = home / "disk 1.json"
     scan.write_text("{}")
-    assert _bundle(outage, "--replica-info-file", str(scan)).code == 0
-    archive = _opened(home / "ticket.tar.gz")
+    assert bundled(outage, "--replica-info-file", str(scan)).code == 0
+    archive = opened(home / "ticket.tar.gz")
     assert archive.files[f"journals/{journal.name}"] == journal.read_bytes()
     assert archive.files["scans/1-disk 1.json"] == b"{}"
 
 
 def test_what_it_lacks_is_said_and_in_its_index(outage: Cluster, home: Path) -> None:
     outage.intercept("DescribeConfigs", Fail(Errors.TOPIC_AUTHORIZATION_FAILED), times=99)
-    done = _bundle(outage)
+    done = bundled(outage)
     assert done.code == 1
     assert "not in it: configs of topic orders: TOPIC_AUTHORIZATION_FAILED" in done.stderr
-    lacking = {each["what"] for each in _opened(home / "ticket.tar.gz").index["lacking"]}
+    lacking = {each["what"] for each in opened(home / "ticket.tar.gz").index["lacking"]}
     assert "configs of topic orders" in lacking
 
 
 def test_what_a_look_could_not_see_is_lacking(outage: Cluster, home: Path) -> None:
     for api in ("DescribeTopicPartitions", "Metadata"):
         outage.intercept(api, Fail(Errors.UNKNOWN_SERVER_ERROR), times=10**6)
-    assert _bundle(outage).code == 1
-    archive = _opened(home / "ticket.tar.gz")
+    assert bundled(outage).code == 1
+    archive = opened(home / "ticket.tar.gz")
     problems = json.loads(archive.files["look.json"])["problems"]
     lacking = [row["why"] for row in archive.index["lacking"] if row["what"] == "part of the look"]
     assert problems
@@ -136,9 +136,9 @@ def test_what_a_look_could_not_see_is_lacking(outage: Cluster, home: Path) -> No
 
 def test_where_a_look_fails_it_has_what_can_be_had(outage: Cluster, home: Path) -> None:
     outage.intercept("DescribeTopicPartitions", Fail(Errors.UNKNOWN_SERVER_ERROR), times=10**6)
-    done = _bundle(outage)
+    done = bundled(outage)
     assert done.code == 1
-    archive = _opened(home / "ticket.tar.gz")
+    archive = opened(home / "ticket.tar.gz")
     assert archive.files.keys() == {"doctor.json", "index.json"}
     (lacking,) = archive.index["lacking"]
     assert lacking["what"] == "look.json"
@@ -152,9 +152,9 @@ def test_where_all_fails_it_says_so_and_has_its_index(outage: Cluster, home: Pat
         return Fail(Errors.UNKNOWN_SERVER_ERROR) if next(looks) else None
 
     outage.intercept("DescribeCluster", but_the_first, times=10**6)
-    done = _bundle(outage)
+    done = bundled(outage)
     assert done.code == 1, done
-    archive = _opened(home / "ticket.tar.gz")
+    archive = opened(home / "ticket.tar.gz")
     assert archive.files.keys() == {"index.json"}
     assert {each["what"] for each in archive.index["lacking"]} == {"doctor.json", "look.json"}
     assert "0 files and an index" in done.stderr
@@ -163,14 +163,14 @@ def test_where_all_fails_it_says_so_and_has_its_index(outage: Cluster, home: Pat
 def test_no_password_is_in_it(outage: Cluster, home: Path) -> None:
     client = home / "client.properties"
     client.write_text(f"security.protocol=PLAINTEXT\nssl.key.password={PASSWORD}\n")
-    assert _bundle(outage, "--command-config", str(client)).code == 0
-    archive = _opened(home / "ticket.tar.gz")
+    assert bundled(outage, "--command-config", str(client)).code == 0
+    archive = opened(home / "ticket.tar.gz")
     assert not any(PASSWORD.encode() in content for content in archive.files.values())
 
 
 def test_a_file_that_is_there_is_left_as_it_is(outage: Cluster, home: Path) -> None:
     (home / "ticket.tar.gz").write_text("theirs")
-    done = _bundle(outage)
+    done = bundled(outage)
     assert done.code == 2
     assert "never overwritten" in done.stderr
     assert (home / "ticket.tar.gz").read_text() == "theirs"
@@ -181,7 +181,7 @@ def test_one_that_came_there_meanwhile_is_left_too(outage: Cluster, home: Path) 
         (home / "ticket.tar.gz").write_text("theirs")
 
     outage.intercept("DescribeConfigs", comes, times=9)
-    done = _bundle(outage)
+    done = bundled(outage)
     assert done.code == 2, done
     assert (home / "ticket.tar.gz").read_text() == "theirs"
     assert [p.name for p in home.iterdir() if p.name != "state"] == ["ticket.tar.gz"]

@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from platform import python_version
+from platform import node, python_version
 from typing import Annotated
 
 import typer
 
 from kafka_unclean_recovery.bundle.archive import Archive, Of
+from kafka_unclean_recovery.bundle.masking import Masks
 from kafka_unclean_recovery.cli.clusters import ClusterName
 from kafka_unclean_recovery.cli.command import Command
 from kafka_unclean_recovery.cli.commands.doctor import room_here
@@ -38,6 +39,7 @@ from kafka_unclean_recovery.cli.terminal.console import (
 )
 from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
 from kafka_unclean_recovery.cli.terminal.output import print_text
+from kafka_unclean_recovery.cli.terms import user_name
 from kafka_unclean_recovery.cluster.wire.bootstrap import parse_bootstrap
 from kafka_unclean_recovery.cluster.wire.error_codes import error_name
 from kafka_unclean_recovery.doctor.diagnosis import diagnose
@@ -82,6 +84,13 @@ class Options:
     bootstrap_server: BootstrapServer
     command_config: CommandConfig = None
     replica_info_file: ReplicaInfoFiles = None
+    mask_names: Annotated[
+        bool,
+        typer.Option(
+            "--mask-names",
+            help="Write topic-1, group-1, host-1 and so on instead of names, also in sentences.",
+        ),
+    ] = False
     recovery_duration_ms: Annotated[
         int,
         typer.Option(
@@ -116,7 +125,8 @@ async def _bundle(session: Session, options: Options, scans: Sequence[tuple[Path
     try:
         with open_private(partial, "xb") as out:
             with tarfile.open(fileobj=out, mode="w:gz") as tar:
-                archive = Archive(tar, int(now.timestamp()))
+                masks = _masks(cluster, options) if options.mask_names else None
+                archive = Archive(tar, int(now.timestamp()), masks)
                 topics = await _ask(session, options, archive, now)
                 _add_files(archive, cluster.cluster_id, scans)
                 of = Of(cluster.cluster_id, now.isoformat(timespec="seconds"), tuple(_libraries()))
@@ -175,6 +185,8 @@ async def _add_doctor(session: Session, options: Options, archive: Archive, now:
     except FAILURES as error:
         archive.lacks("doctor.json", str(error))
         return
+    if archive.masks is not None:
+        archive.masks.learn("topic", (topic.name for topic in facts.topics.value or ()))
     told = doctor_json(diagnose(facts, now.isoformat(timespec="seconds")))
     archive.add(
         "doctor.json", "what doctor says of cluster, rights and this machine", told.encode()
@@ -206,7 +218,10 @@ async def _configs(
 
 def _add_files(archive: Archive, cluster_id: str, scans: Sequence[tuple[Path, bytes]]) -> None:
     for number, (path, content) in enumerate(scans, 1):
-        archive.add(f"scans/{number}-{path.name}", f"a scan of disks: {path}", content)
+        if archive.masks is None:
+            archive.add(f"scans/{number}-{path.name}", f"a scan of disks: {path}", content)
+        else:
+            archive.add(f"scans/{number}.json", "a scan of disks", content)
     directory = state_directory(os.environ, cluster_id)
     if (why := why_not_to_use(os.environ, directory)) is not None:
         archive.lacks("journals", why)
@@ -218,6 +233,17 @@ def _add_files(archive: Archive, cluster_id: str, scans: Sequence[tuple[Path, by
             archive.lacks(f"journals/{path.name}", error.strerror or str(error))
         else:
             archive.add(f"journals/{path.name}", "the journal of a run on this cluster", journal)
+
+
+def _masks(cluster: Cluster, options: Options) -> Masks:
+    """Return masks for what the cluster and this machine are called."""
+    masks = Masks()
+    brokers = (*cluster.brokers.values(), *cluster.fenced_at.values())
+    masks.learn("host", sorted({broker.host for broker in brokers}))
+    masks.learn("host", (host for host, _ in parse_bootstrap(options.bootstrap_server)))
+    masks.learn("host", [node()])
+    masks.learn("user", [user_name()])
+    return masks
 
 
 def _libraries() -> Iterator[LibraryJson]:
