@@ -27,18 +27,30 @@ class Takes(StrEnum):
     NOTHING = "nothing"
     WORD = "word"
     FILE = "file"
+    JOURNAL = "journal"
     DIRECTORY = "directory"
     # A running cluster is asked for these: the kinds of cli/commands/complete.py.
     TOPICS = "topics"
+    BROKERS = "brokers"
+    DOWN_BROKERS = "down-brokers"
     OFFLINE_BROKERS = "offline-brokers"
+    RACKS = "racks"
+    CLUSTERS = "clusters"
 
 
-FROM_CLUSTER = (Takes.TOPICS, Takes.OFFLINE_BROKERS)
+ASKED_FOR = (
+    Takes.TOPICS,
+    Takes.BROKERS,
+    Takes.DOWN_BROKERS,
+    Takes.OFFLINE_BROKERS,
+    Takes.RACKS,
+    Takes.CLUSTERS,
+)
 
 _BY_METAVAR = {
     "FILE": Takes.FILE,
     "NEWFILE": Takes.FILE,
-    "JOURNAL": Takes.FILE,
+    "JOURNAL": Takes.JOURNAL,
     "PLAN": Takes.FILE,
     "NAME|FILE": Takes.FILE,
     "DIR": Takes.DIRECTORY,
@@ -48,6 +60,8 @@ _BY_METAVAR = {
     "TOPIC": Takes.TOPICS,
     "TOPIC[:MAX_RECORDS]": Takes.TOPICS,
     "IDS|all": Takes.OFFLINE_BROKERS,
+    "IDS": Takes.DOWN_BROKERS,
+    "RACK": Takes.RACKS,
 }
 # Words that an argument may be, by its metavar.
 _ARGUMENT_WORDS = {
@@ -55,6 +69,8 @@ _ARGUMENT_WORDS = {
     "CODE": tuple(entries()),
     "NAME": tuple(scenarios()),
 }
+# Where a metavar stands for other things elsewhere.
+_BY_FLAG = {"--brokers": Takes.BROKERS, "--cluster": Takes.CLUSTERS}
 _BOOTSTRAP = "--bootstrap-server"
 
 
@@ -128,11 +144,12 @@ def _flag(option: Any, context: Any, asks: bool) -> Flag:
     left, _ = option.get_help_record(context)
     metavar = "" if option.is_flag else left.partition(option.opts[-1])[2].strip()
     chosen = option.metavar is None and "|" in metavar
-    takes = Takes.NOTHING if option.is_flag else _BY_METAVAR.get(metavar, Takes.WORD)
+    known = _BY_FLAG.get(option.opts[0], _BY_METAVAR.get(metavar, Takes.WORD))
+    takes = Takes.NOTHING if option.is_flag else known
     return Flag(
         tuple(option.opts),
         " ".join((option.help or "").split()),
-        Takes.WORD if takes in FROM_CLUSTER and not asks else takes,
+        Takes.WORD if takes in ASKED_FOR and not asks else takes,
         metavar.strip("<>[]") if chosen else metavar,
         tuple(metavar.strip("<>[]").split("|")) if chosen else (),
         option.multiple,

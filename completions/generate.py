@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
-from completions.commands import FROM_CLUSTER, PROGRAMS, Argument, Command, Flag, Takes, command
+from completions.commands import ASKED_FOR, PROGRAMS, Argument, Command, Flag, Takes, command
 from completions.help import help_files
 from completions.man import MAN, command_pages, man_page
 from completions.reference import reference_pages
@@ -52,6 +52,10 @@ _BASH_START = """\
     while IFS= read -r word; do
         case $word in *[!a-zA-Z0-9._,-]*) ;; *) COMPREPLY+=("$word") ;; esac
     done < <({ask} "$2" -- "${{COMP_LINE:0:COMP_POINT}}" < /dev/null 2> /dev/null)
+}}
+{function}__journals() {{
+    local kept=${{XDG_STATE_HOME:-~/.local/state}}/kafka-unclean-recovery
+    {function}__reply < <(compgen -f -- "$1"; [[ $1 ]] || compgen -G "$kept/*/*.jsonl")
 }}"""
 
 
@@ -110,8 +114,10 @@ def _bash_cases(prefix: str, flags: Iterable[Flag]) -> Iterator[str]:
 def _bash_reply(prefix: str, taking: Flag | Argument) -> str:
     if words := _words(taking):
         return _bash_words(prefix, " ".join(words))
-    if taking.takes in FROM_CLUSTER:
+    if taking.takes in ASKED_FOR:
         return f'{prefix}__ask "$1" {taking.takes}'
+    if taking.takes is Takes.JOURNAL:
+        return f'{prefix}__journals "$cur"'
     if taking.takes is Takes.WORD:
         return "COMPREPLY=()"
     kind = "-d" if taking.takes is Takes.DIRECTORY else "-f"
@@ -144,6 +150,11 @@ local -a typed=("${{words[@]}}"); local -i typing=CURRENT
     found=("${{(@f)$({ask} $1 -- \\
         "${{(j: :)typed[1,typing-1]}} $PREFIX" < /dev/null 2> /dev/null)}}")
     compadd -- "${{(@)found:#}}"
+}}
+{function}__journals() {{
+    _files
+    [[ -n $PREFIX ]] || compadd -f -- \
+        ${{XDG_STATE_HOME:-~/.local/state}}/kafka-unclean-recovery/*/*.jsonl(N)
 }}"""
 
 
@@ -186,8 +197,10 @@ def _zsh_name(name: str, flag: Flag) -> str:
 def _zsh_value(function: str, taking: Flag | Argument) -> str:
     if words := _words(taking):
         return f":value:({' '.join(words)})"
-    if taking.takes in FROM_CLUSTER:
+    if taking.takes in ASKED_FOR:
         return f":{taking.takes}:{{{function}__ask {taking.takes}}}"
+    if taking.takes is Takes.JOURNAL:
+        return f":journal:{{{function}__journals}}"
     return _ZSH[taking.takes]
 
 
@@ -210,6 +223,15 @@ _FISH_START = """\
 function _{function}_ask
     set -l call {ask} $argv -- (commandline -cp | string collect)
     command $call < /dev/null 2> /dev/null
+end
+function _{function}_journals
+    set -l state ~/.local/state
+    if test -n "$XDG_STATE_HOME"
+        set state $XDG_STATE_HOME
+    end
+    for journal in $state/kafka-unclean-recovery/*/*.jsonl
+        echo $journal
+    end
 end
 complete -c {name} -f"""
 
@@ -241,14 +263,17 @@ def _fish_lines(name: str, start: str, called: Command) -> Iterator[str]:
 def _fish_value(name: str, flag: Flag) -> str:
     if flag.takes is Takes.NOTHING:
         return ""
-    return (" -r" if flag.takes is Takes.FILE else " -x") + _fish_words(name, flag)
+    files = flag.takes in (Takes.FILE, Takes.JOURNAL)
+    return (" -r" if files else " -x") + _fish_words(name, flag)
 
 
 def _fish_words(name: str, taking: Flag | Argument) -> str:
     if words := _words(taking):
         return f" -a '{' '.join(words)}'"
-    if taking.takes in FROM_CLUSTER:
+    if taking.takes in ASKED_FOR:
         return f" -a '(_{_function(name)}_ask {taking.takes})'"
+    if taking.takes is Takes.JOURNAL:
+        return f" -F -a '(_{_function(name)}_journals)'"
     return _FISH[taking.takes]
 
 

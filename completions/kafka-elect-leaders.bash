@@ -10,6 +10,10 @@ _kafka_elect_leaders__ask() {
         case $word in *[!a-zA-Z0-9._,-]*) ;; *) COMPREPLY+=("$word") ;; esac
     done < <("${1%kafka-elect-leaders}kafka-unclean-recovery" complete "$2" -- "${COMP_LINE:0:COMP_POINT}" < /dev/null 2> /dev/null)
 }
+_kafka_elect_leaders__journals() {
+    local kept=${XDG_STATE_HOME:-~/.local/state}/kafka-unclean-recovery
+    _kafka_elect_leaders__reply < <(compgen -f -- "$1"; [[ $1 ]] || compgen -G "$kept/*/*.jsonl")
+}
 _kafka_elect_leaders() {
     local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"
     if [[ $prev == = ]]; then prev="${COMP_WORDS[COMP_CWORD-2]}"; fi
@@ -32,7 +36,7 @@ _kafka_elect_leaders() {
         --election-method) _kafka_elect_leaders__reply < <(compgen -W "auto designated reorder" -- "$cur"); return ;;
         --replica-log-info-dialect) _kafka_elect_leaders__reply < <(compgen -W "kip-966 reverted kip-1275" -- "$cur"); return ;;
         --metrics-file) _kafka_elect_leaders__reply < <(compgen -f -- "$cur"); return ;;
-        --cluster) COMPREPLY=(); return ;;
+        --cluster) _kafka_elect_leaders__ask "$1" clusters; return ;;
         --log-format) _kafka_elect_leaders__reply < <(compgen -W "text json" -- "$cur"); return ;;
         --color) _kafka_elect_leaders__reply < <(compgen -W "auto always never" -- "$cur"); return ;;
     esac

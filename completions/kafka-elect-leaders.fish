@@ -2,6 +2,15 @@ function __kafka_elect_leaders_ask
     set -l call (string replace -r 'kafka-elect-leaders$' kafka-unclean-recovery -- (commandline -opc)[1]) complete $argv -- (commandline -cp | string collect)
     command $call < /dev/null 2> /dev/null
 end
+function __kafka_elect_leaders_journals
+    set -l state ~/.local/state
+    if test -n "$XDG_STATE_HOME"
+        set state $XDG_STATE_HOME
+    end
+    for journal in $state/kafka-unclean-recovery/*/*.jsonl
+        echo $journal
+    end
+end
 complete -c kafka-elect-leaders -f
 complete -c kafka-elect-leaders -l bootstrap-server -d 'Brokers to contact first, to find the others' -x
 complete -c kafka-elect-leaders -l election-type -d 'Which replica is elected' -x -a 'preferred unclean designated'
@@ -23,7 +32,7 @@ complete -c kafka-elect-leaders -l transport -d 'How brokers are asked how far t
 complete -c kafka-elect-leaders -l election-method -d 'How a designated leader is elected' -x -a 'auto designated reorder'
 complete -c kafka-elect-leaders -l replica-log-info-dialect -d 'The form of GetReplicaLogInfo that the brokers speak; by default real brokers are not sent this request' -x -a 'kip-966 reverted kip-1275'
 complete -c kafka-elect-leaders -l metrics-file -d 'Write metrics of this run to this file, in the Prometheus text format, however the run ends; metrics of an earlier run in the file are replaced' -r -F
-complete -c kafka-elect-leaders -l cluster -d 'Cluster in clusters.toml, in place of --bootstrap-server and --command-config' -x
+complete -c kafka-elect-leaders -l cluster -d 'Cluster in clusters.toml, in place of --bootstrap-server and --command-config' -x -a '(__kafka_elect_leaders_ask clusters)'
 complete -c kafka-elect-leaders -l log-format -d 'Format of messages on stderr: text, or a JSON object for each message' -x -a 'text json'
 complete -c kafka-elect-leaders -l color -d 'Colours in text for people: auto has them on a terminal unless NO_COLOR is set or TERM is dumb' -x -a 'auto always never'
 complete -c kafka-elect-leaders -l version -d 'Show the version'

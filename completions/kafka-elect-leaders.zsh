@@ -6,6 +6,10 @@ _kafka_elect_leaders__ask() {
         "${(j: :)typed[1,typing-1]} $PREFIX" < /dev/null 2> /dev/null)}")
     compadd -- "${(@)found:#}"
 }
+_kafka_elect_leaders__journals() {
+    _files
+    [[ -n $PREFIX ]] || compadd -f --         ${XDG_STATE_HOME:-~/.local/state}/kafka-unclean-recovery/*/*.jsonl(N)
+}
 _arguments \
     '--bootstrap-server=[Brokers to contact first, to find the others]:value: ' \
     '--election-type=[Which replica is elected]:value:(preferred unclean designated)' \
@@ -27,7 +31,7 @@ _arguments \
     '--election-method=[How a designated leader is elected]:value:(auto designated reorder)' \
     '--replica-log-info-dialect=[The form of GetReplicaLogInfo that the brokers speak; by default real brokers are not sent this request]:value:(kip-966 reverted kip-1275)' \
     '--metrics-file=[Write metrics of this run to this file, in the Prometheus text format, however the run ends; metrics of an earlier run in the file are replaced]:file:_files' \
-    '--cluster=[Cluster in clusters.toml, in place of --bootstrap-server and --command-config]:value: ' \
+    '--cluster=[Cluster in clusters.toml, in place of --bootstrap-server and --command-config]:clusters:{_kafka_elect_leaders__ask clusters}' \
     '--log-format=[Format of messages on stderr  text, or a JSON object for each message]:value:(text json)' \
     '--color=[Colours in text for people  auto has them on a terminal unless NO_COLOR is set or TERM is dumb]:value:(auto always never)' \
     '--version[Show the version]' \

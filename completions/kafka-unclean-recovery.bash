@@ -10,6 +10,10 @@ _kafka_unclean_recovery__ask() {
         case $word in *[!a-zA-Z0-9._,-]*) ;; *) COMPREPLY+=("$word") ;; esac
     done < <("$1" complete "$2" -- "${COMP_LINE:0:COMP_POINT}" < /dev/null 2> /dev/null)
 }
+_kafka_unclean_recovery__journals() {
+    local kept=${XDG_STATE_HOME:-~/.local/state}/kafka-unclean-recovery
+    _kafka_unclean_recovery__reply < <(compgen -f -- "$1"; [[ $1 ]] || compgen -G "$kept/*/*.jsonl")
+}
 _kafka_unclean_recovery_scan_log_dirs() {
     local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"
     if [[ $prev == = ]]; then prev="${COMP_WORDS[COMP_CWORD-2]}"; fi
@@ -59,7 +63,7 @@ _kafka_unclean_recovery_doctor() {
         --election-method) _kafka_unclean_recovery__reply < <(compgen -W "auto designated reorder" -- "$cur"); return ;;
         --replica-log-info-dialect) _kafka_unclean_recovery__reply < <(compgen -W "kip-966 reverted kip-1275" -- "$cur"); return ;;
         --metrics-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
-        --cluster) COMPREPLY=(); return ;;
+        --cluster) _kafka_unclean_recovery__ask "$1" clusters; return ;;
         --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
         --color) _kafka_unclean_recovery__reply < <(compgen -W "auto always never" -- "$cur"); return ;;
     esac
@@ -71,8 +75,8 @@ _kafka_unclean_recovery_ok_to_stop() {
     case "$prev" in
         --bootstrap-server) COMPREPLY=(); return ;;
         --command-config) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
-        --brokers) COMPREPLY=(); return ;;
-        --rack) COMPREPLY=(); return ;;
+        --brokers) _kafka_unclean_recovery__ask "$1" brokers; return ;;
+        --rack) _kafka_unclean_recovery__ask "$1" racks; return ;;
         --controllers) COMPREPLY=(); return ;;
         --margin) COMPREPLY=(); return ;;
         --max) COMPREPLY=(); return ;;
@@ -81,7 +85,7 @@ _kafka_unclean_recovery_ok_to_stop() {
         --what-if) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --format) _kafka_unclean_recovery__reply < <(compgen -W "table wide json" -- "$cur"); return ;;
         --metrics-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
-        --cluster) COMPREPLY=(); return ;;
+        --cluster) _kafka_unclean_recovery__ask "$1" clusters; return ;;
         --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
         --color) _kafka_unclean_recovery__reply < <(compgen -W "auto always never" -- "$cur"); return ;;
     esac
@@ -97,7 +101,7 @@ _kafka_unclean_recovery_watch() {
         --duration-ms) COMPREPLY=(); return ;;
         --format) _kafka_unclean_recovery__reply < <(compgen -W "table wide json" -- "$cur"); return ;;
         --metrics-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
-        --cluster) COMPREPLY=(); return ;;
+        --cluster) _kafka_unclean_recovery__ask "$1" clusters; return ;;
         --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
         --color) _kafka_unclean_recovery__reply < <(compgen -W "auto always never" -- "$cur"); return ;;
     esac
@@ -131,16 +135,16 @@ _kafka_unclean_recovery_aftercare() {
     case "$prev" in
         --bootstrap-server) COMPREPLY=(); return ;;
         --command-config) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
-        --journal) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
+        --journal) _kafka_unclean_recovery__journals "$cur"; return ;;
         --topics) _kafka_unclean_recovery__ask "$1" topics; return ;;
         --path-to-json-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --log-dirs) _kafka_unclean_recovery__reply < <(compgen -d -- "$cur"); return ;;
         --replica-info-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
-        --gone) COMPREPLY=(); return ;;
+        --gone) _kafka_unclean_recovery__ask "$1" down-brokers; return ;;
         --watch-duration-ms) COMPREPLY=(); return ;;
         --format) _kafka_unclean_recovery__reply < <(compgen -W "table wide json" -- "$cur"); return ;;
         --metrics-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
-        --cluster) COMPREPLY=(); return ;;
+        --cluster) _kafka_unclean_recovery__ask "$1" clusters; return ;;
         --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
         --color) _kafka_unclean_recovery__reply < <(compgen -W "auto always never" -- "$cur"); return ;;
     esac
@@ -154,15 +158,15 @@ _kafka_unclean_recovery_before_start() {
         --bootstrap-server) COMPREPLY=(); return ;;
         --command-config) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --replica-info-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
-        --gone) COMPREPLY=(); return ;;
-        --journal) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
+        --gone) _kafka_unclean_recovery__ask "$1" down-brokers; return ;;
+        --journal) _kafka_unclean_recovery__journals "$cur"; return ;;
         --plan-output-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --commands-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --format) _kafka_unclean_recovery__reply < <(compgen -W "table wide json" -- "$cur"); return ;;
         --topics) _kafka_unclean_recovery__ask "$1" topics; return ;;
         --path-to-json-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --metrics-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
-        --cluster) COMPREPLY=(); return ;;
+        --cluster) _kafka_unclean_recovery__ask "$1" clusters; return ;;
         --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
         --color) _kafka_unclean_recovery__reply < <(compgen -W "auto always never" -- "$cur"); return ;;
     esac
@@ -177,11 +181,11 @@ _kafka_unclean_recovery_start_order() {
         --command-config) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --replica-info-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --log-dirs) _kafka_unclean_recovery__reply < <(compgen -d -- "$cur"); return ;;
-        --gone) COMPREPLY=(); return ;;
-        --later) COMPREPLY=(); return ;;
+        --gone) _kafka_unclean_recovery__ask "$1" down-brokers; return ;;
+        --later) _kafka_unclean_recovery__ask "$1" down-brokers; return ;;
         --elections-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --format) _kafka_unclean_recovery__reply < <(compgen -W "table wide json" -- "$cur"); return ;;
-        --cluster) COMPREPLY=(); return ;;
+        --cluster) _kafka_unclean_recovery__ask "$1" clusters; return ;;
         --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
         --color) _kafka_unclean_recovery__reply < <(compgen -W "auto always never" -- "$cur"); return ;;
     esac
@@ -197,7 +201,7 @@ _kafka_unclean_recovery_bundle() {
         --replica-info-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --recovery-duration-ms) COMPREPLY=(); return ;;
         --format) _kafka_unclean_recovery__reply < <(compgen -W "table wide json" -- "$cur"); return ;;
-        --cluster) COMPREPLY=(); return ;;
+        --cluster) _kafka_unclean_recovery__ask "$1" clusters; return ;;
         --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
         --color) _kafka_unclean_recovery__reply < <(compgen -W "auto always never" -- "$cur"); return ;;
     esac
@@ -213,7 +217,7 @@ _kafka_unclean_recovery_report() {
         --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
         --color) _kafka_unclean_recovery__reply < <(compgen -W "auto always never" -- "$cur"); return ;;
     esac
-    if [[ "$cur" != -* ]]; then _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return; fi
+    if [[ "$cur" != -* ]]; then _kafka_unclean_recovery__journals "$cur"; return; fi
     _kafka_unclean_recovery__reply < <(compgen -W "--last --markdown --html --json --format --output --gone --log-format --color --help" -- "$cur")
 }
 _kafka_unclean_recovery_salvage_replay() {
@@ -226,9 +230,9 @@ _kafka_unclean_recovery_salvage_replay() {
         --path-to-json-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --target) COMPREPLY=(); return ;;
         --checkpoint) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
-        --journal) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
+        --journal) _kafka_unclean_recovery__journals "$cur"; return ;;
         --format) _kafka_unclean_recovery__reply < <(compgen -W "table wide json" -- "$cur"); return ;;
-        --cluster) COMPREPLY=(); return ;;
+        --cluster) _kafka_unclean_recovery__ask "$1" clusters; return ;;
         --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
         --color) _kafka_unclean_recovery__reply < <(compgen -W "auto always never" -- "$cur"); return ;;
     esac
@@ -242,9 +246,9 @@ _kafka_unclean_recovery_salvage_offsets() {
         --bootstrap-server) COMPREPLY=(); return ;;
         --command-config) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --group) COMPREPLY=(); return ;;
-        --journal) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
+        --journal) _kafka_unclean_recovery__journals "$cur"; return ;;
         --format) _kafka_unclean_recovery__reply < <(compgen -W "table wide json" -- "$cur"); return ;;
-        --cluster) COMPREPLY=(); return ;;
+        --cluster) _kafka_unclean_recovery__ask "$1" clusters; return ;;
         --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
         --color) _kafka_unclean_recovery__reply < <(compgen -W "auto always never" -- "$cur"); return ;;
     esac
@@ -352,7 +356,7 @@ _kafka_unclean_recovery_quorum_inspect() {
         --bootstrap-server) COMPREPLY=(); return ;;
         --command-config) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --format) _kafka_unclean_recovery__reply < <(compgen -W "table wide json" -- "$cur"); return ;;
-        --cluster) COMPREPLY=(); return ;;
+        --cluster) _kafka_unclean_recovery__ask "$1" clusters; return ;;
         --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
         --color) _kafka_unclean_recovery__reply < <(compgen -W "auto always never" -- "$cur"); return ;;
     esac
@@ -376,7 +380,7 @@ _kafka_unclean_recovery_quorum_plan() {
         --bootstrap-server) COMPREPLY=(); return ;;
         --command-config) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --format) _kafka_unclean_recovery__reply < <(compgen -W "table wide json" -- "$cur"); return ;;
-        --cluster) COMPREPLY=(); return ;;
+        --cluster) _kafka_unclean_recovery__ask "$1" clusters; return ;;
         --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
         --color) _kafka_unclean_recovery__reply < <(compgen -W "auto always never" -- "$cur"); return ;;
     esac
@@ -408,7 +412,7 @@ _kafka_unclean_recovery_quorum_verify() {
         --log-dirs) _kafka_unclean_recovery__reply < <(compgen -d -- "$cur"); return ;;
         --timeout-ms) COMPREPLY=(); return ;;
         --format) _kafka_unclean_recovery__reply < <(compgen -W "table wide json" -- "$cur"); return ;;
-        --cluster) COMPREPLY=(); return ;;
+        --cluster) _kafka_unclean_recovery__ask "$1" clusters; return ;;
         --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
         --color) _kafka_unclean_recovery__reply < <(compgen -W "auto always never" -- "$cur"); return ;;
     esac
@@ -506,7 +510,7 @@ _kafka_unclean_recovery() {
         --recovery-duration-ms) COMPREPLY=(); return ;;
         --recovery-election-attempts) COMPREPLY=(); return ;;
         --wait-for-brokers) _kafka_unclean_recovery__ask "$1" offline-brokers; return ;;
-        --gone) COMPREPLY=(); return ;;
+        --gone) _kafka_unclean_recovery__ask "$1" down-brokers; return ;;
         --format) _kafka_unclean_recovery__reply < <(compgen -W "table wide json ladder" -- "$cur"); return ;;
         --accept-loss) _kafka_unclean_recovery__ask "$1" topics; return ;;
         --give-up-log) COMPREPLY=(); return ;;
@@ -518,7 +522,7 @@ _kafka_unclean_recovery() {
         --journal) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --ignore-journal) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --salvage-dir) _kafka_unclean_recovery__reply < <(compgen -d -- "$cur"); return ;;
-        --resume) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
+        --resume) _kafka_unclean_recovery__journals "$cur"; return ;;
         --keep-order) COMPREPLY=(); return ;;
         --plan-output-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --replica-info-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
@@ -527,7 +531,7 @@ _kafka_unclean_recovery() {
         --election-method) _kafka_unclean_recovery__reply < <(compgen -W "auto designated reorder" -- "$cur"); return ;;
         --replica-log-info-dialect) _kafka_unclean_recovery__reply < <(compgen -W "kip-966 reverted kip-1275" -- "$cur"); return ;;
         --metrics-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
-        --cluster) COMPREPLY=(); return ;;
+        --cluster) _kafka_unclean_recovery__ask "$1" clusters; return ;;
         --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
         --color) _kafka_unclean_recovery__reply < <(compgen -W "auto always never" -- "$cur"); return ;;
     esac

@@ -2,6 +2,15 @@ function __kafka_unclean_recovery_ask
     set -l call (commandline -opc)[1] complete $argv -- (commandline -cp | string collect)
     command $call < /dev/null 2> /dev/null
 end
+function __kafka_unclean_recovery_journals
+    set -l state ~/.local/state
+    if test -n "$XDG_STATE_HOME"
+        set state $XDG_STATE_HOME
+    end
+    for journal in $state/kafka-unclean-recovery/*/*.jsonl
+        echo $journal
+    end
+end
 complete -c kafka-unclean-recovery -f
 complete -c kafka-unclean-recovery -n 'test (count (commandline -opc)) -eq 1' -a 'scan-log-dirs plan doctor ok-to-stop watch explain approve aftercare before-start start-order bundle report salvage spark quorum emulator'
 complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor ok-to-stop watch explain approve aftercare before-start start-order bundle report salvage spark quorum emulator' -l bootstrap-server -d 'Brokers to contact first, to find the others; required unless a command is given' -x
@@ -15,7 +24,7 @@ complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-
 complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor ok-to-stop watch explain approve aftercare before-start start-order bundle report salvage spark quorum emulator' -l recovery-duration-ms -d 'How long brokers may take to say how far their replicas go, in milliseconds; a broker that does not answer in time is not considered' -x
 complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor ok-to-stop watch explain approve aftercare before-start start-order bundle report salvage spark quorum emulator' -l recovery-election-attempts -d 'How many times elections that failed for a temporary reason are tried again' -x
 complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor ok-to-stop watch explain approve aftercare before-start start-order bundle report salvage spark quorum emulator' -l wait-for-brokers -d 'Wait for brokers that are down, such as 1,2, or for all, at most for --recovery-duration-ms; by default the command does not wait' -x -a '(__kafka_unclean_recovery_ask offline-brokers)'
-complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor ok-to-stop watch explain approve aftercare before-start start-order bundle report salvage spark quorum emulator' -l gone -d 'Ids of brokers whose disks are lost for good, such as 1,2; by default none' -x
+complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor ok-to-stop watch explain approve aftercare before-start start-order bundle report salvage spark quorum emulator' -l gone -d 'Ids of brokers whose disks are lost for good, such as 1,2; by default none' -x -a '(__kafka_unclean_recovery_ask down-brokers)'
 complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor ok-to-stop watch explain approve aftercare before-start start-order bundle report salvage spark quorum emulator' -l format -d 'Format of the result on stdout' -x -a 'table wide json ladder'
 complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor ok-to-stop watch explain approve aftercare before-start start-order bundle report salvage spark quorum emulator' -l yes -d 'Elect without asking for consent'
 complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor ok-to-stop watch explain approve aftercare before-start start-order bundle report salvage spark quorum emulator' -l accept-loss -d 'Elect a partition of the topic only if its certain loss is known and at most MAX_RECORDS; a topic without a number accepts any loss' -x -a '(__kafka_unclean_recovery_ask topics)'
@@ -30,7 +39,7 @@ complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-
 complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor ok-to-stop watch explain approve aftercare before-start start-order bundle report salvage spark quorum emulator' -l salvage-dir -d 'Before electing, save the records that live replicas would lose to this new directory' -x -a '(__fish_complete_directories)'
 complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor ok-to-stop watch explain approve aftercare before-start start-order bundle report salvage spark quorum emulator' -l raw-only -d 'Write only segment files, and no Parquet files, which need pyarrow'
 complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor ok-to-stop watch explain approve aftercare before-start start-order bundle report salvage spark quorum emulator' -l allow-loss -d 'Also elect partitions whose records --salvage-dir could not save'
-complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor ok-to-stop watch explain approve aftercare before-start start-order bundle report salvage spark quorum emulator' -l resume -d 'Only finish what the run of this journal left half done' -r -F
+complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor ok-to-stop watch explain approve aftercare before-start start-order bundle report salvage spark quorum emulator' -l resume -d 'Only finish what the run of this journal left half done' -r -F -a '(__kafka_unclean_recovery_journals)'
 complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor ok-to-stop watch explain approve aftercare before-start start-order bundle report salvage spark quorum emulator' -l keep-order -d 'With --resume: leave the replica order of this partition as it is, and note that in the journal; for an order that can\'t be put back' -x
 complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor ok-to-stop watch explain approve aftercare before-start start-order bundle report salvage spark quorum emulator' -l plan-output-file -d 'Write the plan, with all data that it rests on, to this new file' -r -F
 complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor ok-to-stop watch explain approve aftercare before-start start-order bundle report salvage spark quorum emulator' -l replica-info-file -d 'File that scan-log-dirs --output wrote, on this machine or another' -r -F
@@ -39,7 +48,7 @@ complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-
 complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor ok-to-stop watch explain approve aftercare before-start start-order bundle report salvage spark quorum emulator' -l election-method -d 'How a designated leader is elected' -x -a 'auto designated reorder'
 complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor ok-to-stop watch explain approve aftercare before-start start-order bundle report salvage spark quorum emulator' -l replica-log-info-dialect -d 'The form of GetReplicaLogInfo that the brokers speak; by default real brokers are not sent this request' -x -a 'kip-966 reverted kip-1275'
 complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor ok-to-stop watch explain approve aftercare before-start start-order bundle report salvage spark quorum emulator' -l metrics-file -d 'Write metrics of this run to this file, in the Prometheus text format, however the run ends; metrics of an earlier run in the file are replaced' -r -F
-complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor ok-to-stop watch explain approve aftercare before-start start-order bundle report salvage spark quorum emulator' -l cluster -d 'Cluster in clusters.toml, in place of --bootstrap-server and --command-config' -x
+complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor ok-to-stop watch explain approve aftercare before-start start-order bundle report salvage spark quorum emulator' -l cluster -d 'Cluster in clusters.toml, in place of --bootstrap-server and --command-config' -x -a '(__kafka_unclean_recovery_ask clusters)'
 complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor ok-to-stop watch explain approve aftercare before-start start-order bundle report salvage spark quorum emulator' -l log-format -d 'Format of messages on stderr: text, or a JSON object for each message' -x -a 'text json'
 complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor ok-to-stop watch explain approve aftercare before-start start-order bundle report salvage spark quorum emulator' -l color -d 'Colours in text for people: auto has them on a terminal unless NO_COLOR is set or TERM is dumb' -x -a 'auto always never'
 complete -c kafka-unclean-recovery -n 'not __fish_seen_subcommand_from scan-log-dirs plan doctor ok-to-stop watch explain approve aftercare before-start start-order bundle report salvage spark quorum emulator' -l version -d 'Show the version'
@@ -77,14 +86,14 @@ complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from doctor' -l tr
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from doctor' -l election-method -d 'How a designated leader is elected' -x -a 'auto designated reorder'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from doctor' -l replica-log-info-dialect -d 'The form of GetReplicaLogInfo that the brokers speak; by default real brokers are not sent this request' -x -a 'kip-966 reverted kip-1275'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from doctor' -l metrics-file -d 'Write metrics of this run to this file, in the Prometheus text format, however the run ends; metrics of an earlier run in the file are replaced' -r -F
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from doctor' -l cluster -d 'Cluster in clusters.toml, in place of --bootstrap-server and --command-config' -x
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from doctor' -l cluster -d 'Cluster in clusters.toml, in place of --bootstrap-server and --command-config' -x -a '(__kafka_unclean_recovery_ask clusters)'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from doctor' -l log-format -d 'Format of messages on stderr: text, or a JSON object for each message' -x -a 'text json'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from doctor' -l color -d 'Colours in text for people: auto has them on a terminal unless NO_COLOR is set or TERM is dumb' -x -a 'auto always never'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from doctor' -l help -d 'Show this message and exit'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from ok-to-stop' -l bootstrap-server -d 'Brokers to contact first, to find the others; required without --what-if' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from ok-to-stop' -l command-config -d 'Java client properties file for the connection, such as TLS and SASL; by default connections are plaintext' -r -F
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from ok-to-stop' -l brokers -d 'Brokers that would be stopped together' -x
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from ok-to-stop' -l rack -d 'All brokers of this broker.rack' -x
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from ok-to-stop' -l brokers -d 'Brokers that would be stopped together' -x -a '(__kafka_unclean_recovery_ask brokers)'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from ok-to-stop' -l rack -d 'All brokers of this broker.rack' -x -a '(__kafka_unclean_recovery_ask racks)'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from ok-to-stop' -l controllers -d 'Controllers that would be stopped too; a node that is both counts in --brokers' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from ok-to-stop' -l margin -d 'How many more failures each partition must stand before writes are blocked' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from ok-to-stop' -l max -d 'Also show how far the brokers can be joined by others of their rack, one at a time, up to N in all; with --rack, it begins with none' -x
@@ -94,7 +103,7 @@ complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from ok-to-stop' -
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from ok-to-stop' -l what-if -d 'Answer from a file that --save wrote, and contact no cluster' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from ok-to-stop' -l format -d 'Format of the result on stdout' -x -a 'table wide json'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from ok-to-stop' -l metrics-file -d 'Write metrics of this run to this file, in the Prometheus text format, however the run ends; metrics of an earlier run in the file are replaced' -r -F
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from ok-to-stop' -l cluster -d 'Cluster in clusters.toml, in place of --bootstrap-server and --command-config' -x
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from ok-to-stop' -l cluster -d 'Cluster in clusters.toml, in place of --bootstrap-server and --command-config' -x -a '(__kafka_unclean_recovery_ask clusters)'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from ok-to-stop' -l log-format -d 'Format of messages on stderr: text, or a JSON object for each message' -x -a 'text json'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from ok-to-stop' -l color -d 'Colours in text for people: auto has them on a terminal unless NO_COLOR is set or TERM is dumb' -x -a 'auto always never'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from ok-to-stop' -l help -d 'Show this message and exit'
@@ -104,7 +113,7 @@ complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from watch' -l int
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from watch' -l duration-ms -d 'End after this time, in milliseconds' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from watch' -l format -d 'Format of the result on stdout' -x -a 'table wide json'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from watch' -l metrics-file -d 'Write metrics of this run to this file, in the Prometheus text format, however the run ends; metrics of an earlier run in the file are replaced' -r -F
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from watch' -l cluster -d 'Cluster in clusters.toml, in place of --bootstrap-server and --command-config' -x
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from watch' -l cluster -d 'Cluster in clusters.toml, in place of --bootstrap-server and --command-config' -x -a '(__kafka_unclean_recovery_ask clusters)'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from watch' -l log-format -d 'Format of messages on stderr: text, or a JSON object for each message' -x -a 'text json'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from watch' -l color -d 'Colours in text for people: auto has them on a terminal unless NO_COLOR is set or TERM is dumb' -x -a 'auto always never'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from watch' -l help -d 'Show this message and exit'
@@ -120,20 +129,20 @@ complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from approve' -l h
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from approve' -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l bootstrap-server -d 'Brokers to contact first, to find the others' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l command-config -d 'Java client properties file for the connection, such as TLS and SASL; by default connections are plaintext' -r -F
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l journal -d 'Only the partitions that this journal\'s run elected; the journal also gets what is found and done' -r -F
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l journal -d 'Only the partitions that this journal\'s run elected; the journal also gets what is found and done' -r -F -a '(__kafka_unclean_recovery_journals)'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l last -d 'Take the journal of this user\'s last run that elected, out of the state directory'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l topics -d 'Only topics whose whole name matches this regular expression of Python\'s re; by default all topics' -x -a '(__kafka_unclean_recovery_ask topics)'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l path-to-json-file -d 'Only the partitions in this JSON file: {"partitions": [{"topic": "foo", "partitions": [0, 3]}]}' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l log-dirs -d 'Log directory of a dead broker, which is read now' -x -a '(__fish_complete_directories)'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l replica-info-file -d 'File that scan-log-dirs --output wrote, on this machine or another' -r -F
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l gone -d 'Ids of brokers whose disks are lost for good, such as 1,2; by default none' -x
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l gone -d 'Ids of brokers whose disks are lost for good, such as 1,2; by default none' -x -a '(__kafka_unclean_recovery_ask down-brokers)'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l end-transactions -d 'End the hanging transactions whose outcome their coordinators know for certain'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l reset-share-groups -d 'Set the share groups that had read beyond the new log ends back to where the logs part'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l watch -d 'Look again every second until nothing is left three times in a row'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l watch-duration-ms -d 'How long --watch may take, in milliseconds; by default 600000' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l format -d 'Format of the result on stdout' -x -a 'table wide json'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l metrics-file -d 'Write metrics of this run to this file, in the Prometheus text format, however the run ends; metrics of an earlier run in the file are replaced' -r -F
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l cluster -d 'Cluster in clusters.toml, in place of --bootstrap-server and --command-config' -x
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l cluster -d 'Cluster in clusters.toml, in place of --bootstrap-server and --command-config' -x -a '(__kafka_unclean_recovery_ask clusters)'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l log-format -d 'Format of messages on stderr: text, or a JSON object for each message' -x -a 'text json'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l color -d 'Colours in text for people: auto has them on a terminal unless NO_COLOR is set or TERM is dumb' -x -a 'auto always never'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from aftercare' -l help -d 'Show this message and exit'
@@ -141,15 +150,15 @@ complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from before-start'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from before-start' -l bootstrap-server -d 'Brokers to contact first, to find the others' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from before-start' -l command-config -d 'Java client properties file for the connection, such as TLS and SASL; by default connections are plaintext' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from before-start' -l replica-info-file -d 'File that scan-log-dirs --output wrote, on this machine or another' -r -F
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from before-start' -l gone -d 'Ids of brokers whose disks are lost for good, such as 1,2; by default none' -x
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from before-start' -l journal -d 'Journal of the run that elected, which also gets what is found or done here, for the command report' -r -F
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from before-start' -l gone -d 'Ids of brokers whose disks are lost for good, such as 1,2; by default none' -x -a '(__kafka_unclean_recovery_ask down-brokers)'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from before-start' -l journal -d 'Journal of the run that elected, which also gets what is found or done here, for the command report' -r -F -a '(__kafka_unclean_recovery_journals)'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from before-start' -l plan-output-file -d 'Write the leaders of the replicas that are truncated to this new file, for salvage --plan' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from before-start' -l commands-file -d 'Write the commands that keep what the start would delete to this new file, as a shell script' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from before-start' -l format -d 'Format of the result on stdout' -x -a 'table wide json'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from before-start' -l topics -d 'Only topics whose whole name matches this regular expression of Python\'s re; by default all topics' -x -a '(__kafka_unclean_recovery_ask topics)'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from before-start' -l path-to-json-file -d 'Only the partitions in this JSON file: {"partitions": [{"topic": "foo", "partitions": [0, 3]}]}' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from before-start' -l metrics-file -d 'Write metrics of this run to this file, in the Prometheus text format, however the run ends; metrics of an earlier run in the file are replaced' -r -F
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from before-start' -l cluster -d 'Cluster in clusters.toml, in place of --bootstrap-server and --command-config' -x
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from before-start' -l cluster -d 'Cluster in clusters.toml, in place of --bootstrap-server and --command-config' -x -a '(__kafka_unclean_recovery_ask clusters)'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from before-start' -l log-format -d 'Format of messages on stderr: text, or a JSON object for each message' -x -a 'text json'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from before-start' -l color -d 'Colours in text for people: auto has them on a terminal unless NO_COLOR is set or TERM is dumb' -x -a 'auto always never'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from before-start' -l help -d 'Show this message and exit'
@@ -158,11 +167,11 @@ complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from start-order' 
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from start-order' -l command-config -d 'Java client properties file for the connection, such as TLS and SASL; by default connections are plaintext' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from start-order' -l replica-info-file -d 'File that scan-log-dirs --output wrote, on this machine or another' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from start-order' -l log-dirs -d 'Log directory of a dead broker, which is read now' -x -a '(__fish_complete_directories)'
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from start-order' -l gone -d 'Ids of brokers whose disks are lost for good, such as 1,2; by default none' -x
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from start-order' -l later -d 'Ids of brokers that can be started only after all others, such as 1,2; by default none' -x
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from start-order' -l gone -d 'Ids of brokers whose disks are lost for good, such as 1,2; by default none' -x -a '(__kafka_unclean_recovery_ask down-brokers)'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from start-order' -l later -d 'Ids of brokers that can be started only after all others, such as 1,2; by default none' -x -a '(__kafka_unclean_recovery_ask down-brokers)'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from start-order' -l elections-file -d 'Write the partitions of the first election to this new file, for --path-to-json-file' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from start-order' -l format -d 'Format of the result on stdout' -x -a 'table wide json'
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from start-order' -l cluster -d 'Cluster in clusters.toml, in place of --bootstrap-server and --command-config' -x
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from start-order' -l cluster -d 'Cluster in clusters.toml, in place of --bootstrap-server and --command-config' -x -a '(__kafka_unclean_recovery_ask clusters)'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from start-order' -l log-format -d 'Format of messages on stderr: text, or a JSON object for each message' -x -a 'text json'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from start-order' -l color -d 'Colours in text for people: auto has them on a terminal unless NO_COLOR is set or TERM is dumb' -x -a 'auto always never'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from start-order' -l help -d 'Show this message and exit'
@@ -173,7 +182,7 @@ complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from bundle' -l re
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from bundle' -l mask-names -d 'Write topic-1, group-1, host-1 and so on instead of names, also in sentences'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from bundle' -l recovery-duration-ms -d 'How long brokers may take to say how far their replicas go, in milliseconds' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from bundle' -l format -d 'Format of the result on stdout' -x -a 'table wide json'
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from bundle' -l cluster -d 'Cluster in clusters.toml, in place of --bootstrap-server and --command-config' -x
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from bundle' -l cluster -d 'Cluster in clusters.toml, in place of --bootstrap-server and --command-config' -x -a '(__kafka_unclean_recovery_ask clusters)'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from bundle' -l log-format -d 'Format of messages on stderr: text, or a JSON object for each message' -x -a 'text json'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from bundle' -l color -d 'Colours in text for people: auto has them on a terminal unless NO_COLOR is set or TERM is dumb' -x -a 'auto always never'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from bundle' -l help -d 'Show this message and exit'
@@ -187,7 +196,7 @@ complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from report' -l go
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from report' -l log-format -d 'Format of messages on stderr: text, or a JSON object for each message' -x -a 'text json'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from report' -l color -d 'Colours in text for people: auto has them on a terminal unless NO_COLOR is set or TERM is dumb' -x -a 'auto always never'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from report' -l help -d 'Show this message and exit'
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from report' -F
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from report' -F -a '(__kafka_unclean_recovery_journals)'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and test (count (commandline -opc)) -eq 2' -a 'replay offsets'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and not __fish_seen_subcommand_from replay offsets' -l log-dirs -d 'Log directory of a dead broker, which is read now' -x -a '(__fish_complete_directories)'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and not __fish_seen_subcommand_from replay offsets' -l replica-info-file -d 'File that scan-log-dirs --output wrote, on this machine or another' -r -F
@@ -209,10 +218,10 @@ complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and 
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from replay' -l target -d 'Name of the target topic; {topic} stands for the topic that the records were in' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from replay' -l include-open -d 'Also produce records of transactions whose end is not among the saved records'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from replay' -l checkpoint -d 'File that notes what has been produced; by default SAVED.replay-checkpoint' -r -F
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from replay' -l journal -d 'Journal of the run that elected, which also gets what is found or done here, for the command report' -r -F
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from replay' -l journal -d 'Journal of the run that elected, which also gets what is found or done here, for the command report' -r -F -a '(__kafka_unclean_recovery_journals)'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from replay' -l execute -d 'Produce the records; by default the command only shows them'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from replay' -l format -d 'Format of the result on stdout' -x -a 'table wide json'
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from replay' -l cluster -d 'Cluster in clusters.toml, in place of --bootstrap-server and --command-config' -x
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from replay' -l cluster -d 'Cluster in clusters.toml, in place of --bootstrap-server and --command-config' -x -a '(__kafka_unclean_recovery_ask clusters)'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from replay' -l log-format -d 'Format of messages on stderr: text, or a JSON object for each message' -x -a 'text json'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from replay' -l color -d 'Colours in text for people: auto has them on a terminal unless NO_COLOR is set or TERM is dumb' -x -a 'auto always never'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from replay' -l help -d 'Show this message and exit'
@@ -222,12 +231,12 @@ complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and 
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from offsets' -l group -d 'Look only at this group; may be repeated' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from offsets' -l backwards -d 'Also bring commits back that lie below what the group has committed now: it reads again from there'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from offsets' -l without-epoch -d 'Also bring commits back whose records tell no leader epoch, as those of old clients: if an election replaced records, the group passes over the new ones'
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from offsets' -l journal -d 'Journal of the run that elected, which also gets what is found or done here, for the command report' -r -F
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from offsets' -l journal -d 'Journal of the run that elected, which also gets what is found or done here, for the command report' -r -F -a '(__kafka_unclean_recovery_journals)'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from offsets' -l plan -d 'Change nothing, and show the commits; this is the default'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from offsets' -l execute -d 'Bring the commits back; on a terminal the command asks first'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from offsets' -l yes -d 'Do not ask on a terminal'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from offsets' -l format -d 'Format of the result on stdout' -x -a 'table wide json'
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from offsets' -l cluster -d 'Cluster in clusters.toml, in place of --bootstrap-server and --command-config' -x
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from offsets' -l cluster -d 'Cluster in clusters.toml, in place of --bootstrap-server and --command-config' -x -a '(__kafka_unclean_recovery_ask clusters)'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from offsets' -l log-format -d 'Format of messages on stderr: text, or a JSON object for each message' -x -a 'text json'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from offsets' -l color -d 'Colours in text for people: auto has them on a terminal unless NO_COLOR is set or TERM is dumb' -x -a 'auto always never'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from salvage; and __fish_seen_subcommand_from offsets' -l help -d 'Show this message and exit'
@@ -281,7 +290,7 @@ complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and _
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from inspect' -l bootstrap-server -d 'Brokers that still run; by default none is asked' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from inspect' -l command-config -d 'Java client properties file for the connection, such as TLS and SASL; by default connections are plaintext' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from inspect' -l format -d 'Format of the result on stdout' -x -a 'table wide json'
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from inspect' -l cluster -d 'Cluster in clusters.toml, in place of --bootstrap-server and --command-config' -x
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from inspect' -l cluster -d 'Cluster in clusters.toml, in place of --bootstrap-server and --command-config' -x -a '(__kafka_unclean_recovery_ask clusters)'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from inspect' -l log-format -d 'Format of messages on stderr: text, or a JSON object for each message' -x -a 'text json'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from inspect' -l color -d 'Colours in text for people: auto has them on a terminal unless NO_COLOR is set or TERM is dumb' -x -a 'auto always never'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from inspect' -l help -d 'Show this message and exit'
@@ -299,7 +308,7 @@ complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and _
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from plan' -l bootstrap-server -d 'Brokers that still run; by default none is asked' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from plan' -l command-config -d 'Java client properties file for the connection, such as TLS and SASL; by default connections are plaintext' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from plan' -l format -d 'Format of the result on stdout' -x -a 'table wide json'
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from plan' -l cluster -d 'Cluster in clusters.toml, in place of --bootstrap-server and --command-config' -x
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from plan' -l cluster -d 'Cluster in clusters.toml, in place of --bootstrap-server and --command-config' -x -a '(__kafka_unclean_recovery_ask clusters)'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from plan' -l log-format -d 'Format of messages on stderr: text, or a JSON object for each message' -x -a 'text json'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from plan' -l color -d 'Colours in text for people: auto has them on a terminal unless NO_COLOR is set or TERM is dumb' -x -a 'auto always never'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from plan' -l help -d 'Show this message and exit'
@@ -320,7 +329,7 @@ complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and _
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from verify' -l log-dirs -d 'Log directory of a broker on this host, or a directory that holds several: is there a partition that the broker put aside (-stray)? Only read; by default none is looked at' -x -a '(__fish_complete_directories)'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from verify' -l timeout-ms -d 'How long to wait until all holds' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from verify' -l format -d 'Format of the result on stdout' -x -a 'table wide json'
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from verify' -l cluster -d 'Cluster in clusters.toml, in place of --bootstrap-server and --command-config' -x
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from verify' -l cluster -d 'Cluster in clusters.toml, in place of --bootstrap-server and --command-config' -x -a '(__kafka_unclean_recovery_ask clusters)'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from verify' -l log-format -d 'Format of messages on stderr: text, or a JSON object for each message' -x -a 'text json'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from verify' -l color -d 'Colours in text for people: auto has them on a terminal unless NO_COLOR is set or TERM is dumb' -x -a 'auto always never'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from quorum; and __fish_seen_subcommand_from verify' -l help -d 'Show this message and exit'

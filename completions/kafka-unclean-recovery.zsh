@@ -6,6 +6,10 @@ _kafka_unclean_recovery__ask() {
         "${(j: :)typed[1,typing-1]} $PREFIX" < /dev/null 2> /dev/null)}")
     compadd -- "${(@)found:#}"
 }
+_kafka_unclean_recovery__journals() {
+    _files
+    [[ -n $PREFIX ]] || compadd -f --         ${XDG_STATE_HOME:-~/.local/state}/kafka-unclean-recovery/*/*.jsonl(N)
+}
 if ((CURRENT > 2)); then case "$words[2]" in
 scan-log-dirs)
 shift words; ((CURRENT--))
@@ -51,7 +55,7 @@ _arguments \
     '--election-method=[How a designated leader is elected]:value:(auto designated reorder)' \
     '--replica-log-info-dialect=[The form of GetReplicaLogInfo that the brokers speak; by default real brokers are not sent this request]:value:(kip-966 reverted kip-1275)' \
     '--metrics-file=[Write metrics of this run to this file, in the Prometheus text format, however the run ends; metrics of an earlier run in the file are replaced]:file:_files' \
-    '--cluster=[Cluster in clusters.toml, in place of --bootstrap-server and --command-config]:value: ' \
+    '--cluster=[Cluster in clusters.toml, in place of --bootstrap-server and --command-config]:clusters:{_kafka_unclean_recovery__ask clusters}' \
     '--log-format=[Format of messages on stderr  text, or a JSON object for each message]:value:(text json)' \
     '--color=[Colours in text for people  auto has them on a terminal unless NO_COLOR is set or TERM is dumb]:value:(auto always never)' \
     '--help[Show this message and exit]'
@@ -61,8 +65,8 @@ shift words; ((CURRENT--))
 _arguments \
     '--bootstrap-server=[Brokers to contact first, to find the others; required without --what-if]:value: ' \
     '--command-config=[Java client properties file for the connection, such as TLS and SASL; by default connections are plaintext]:file:_files' \
-    '--brokers=[Brokers that would be stopped together]:value: ' \
-    '--rack=[All brokers of this broker.rack]:value: ' \
+    '--brokers=[Brokers that would be stopped together]:brokers:{_kafka_unclean_recovery__ask brokers}' \
+    '--rack=[All brokers of this broker.rack]:racks:{_kafka_unclean_recovery__ask racks}' \
     '--controllers=[Controllers that would be stopped too; a node that is both counts in --brokers]:value: ' \
     '--margin=[How many more failures each partition must stand before writes are blocked]:value: ' \
     '--max=[Also show how far the brokers can be joined by others of their rack, one at a time, up to N in all; with --rack, it begins with none]:value: ' \
@@ -72,7 +76,7 @@ _arguments \
     '--what-if=[Answer from a file that --save wrote, and contact no cluster]:file:_files' \
     '--format=[Format of the result on stdout]:value:(table wide json)' \
     '--metrics-file=[Write metrics of this run to this file, in the Prometheus text format, however the run ends; metrics of an earlier run in the file are replaced]:file:_files' \
-    '--cluster=[Cluster in clusters.toml, in place of --bootstrap-server and --command-config]:value: ' \
+    '--cluster=[Cluster in clusters.toml, in place of --bootstrap-server and --command-config]:clusters:{_kafka_unclean_recovery__ask clusters}' \
     '--log-format=[Format of messages on stderr  text, or a JSON object for each message]:value:(text json)' \
     '--color=[Colours in text for people  auto has them on a terminal unless NO_COLOR is set or TERM is dumb]:value:(auto always never)' \
     '--help[Show this message and exit]'
@@ -86,7 +90,7 @@ _arguments \
     '--duration-ms=[End after this time, in milliseconds]:value: ' \
     '--format=[Format of the result on stdout]:value:(table wide json)' \
     '--metrics-file=[Write metrics of this run to this file, in the Prometheus text format, however the run ends; metrics of an earlier run in the file are replaced]:file:_files' \
-    '--cluster=[Cluster in clusters.toml, in place of --bootstrap-server and --command-config]:value: ' \
+    '--cluster=[Cluster in clusters.toml, in place of --bootstrap-server and --command-config]:clusters:{_kafka_unclean_recovery__ask clusters}' \
     '--log-format=[Format of messages on stderr  text, or a JSON object for each message]:value:(text json)' \
     '--color=[Colours in text for people  auto has them on a terminal unless NO_COLOR is set or TERM is dumb]:value:(auto always never)' \
     '--help[Show this message and exit]'
@@ -114,20 +118,20 @@ shift words; ((CURRENT--))
 _arguments \
     '--bootstrap-server=[Brokers to contact first, to find the others]:value: ' \
     '--command-config=[Java client properties file for the connection, such as TLS and SASL; by default connections are plaintext]:file:_files' \
-    '--journal=[Only the partitions that this journal'\''s run elected; the journal also gets what is found and done]:file:_files' \
+    '--journal=[Only the partitions that this journal'\''s run elected; the journal also gets what is found and done]:journal:{_kafka_unclean_recovery__journals}' \
     '--last[Take the journal of this user'\''s last run that elected, out of the state directory]' \
     '--topics=[Only topics whose whole name matches this regular expression of Python'\''s re; by default all topics]:topics:{_kafka_unclean_recovery__ask topics}' \
     '--path-to-json-file=[Only the partitions in this JSON file  {"partitions"  ({"topic"  "foo", "partitions"  (0, 3)})}]:file:_files' \
     '*--log-dirs=[Log directory of a dead broker, which is read now]:directory:_files -/' \
     '*--replica-info-file=[File that scan-log-dirs --output wrote, on this machine or another]:file:_files' \
-    '--gone=[Ids of brokers whose disks are lost for good, such as 1,2; by default none]:value: ' \
+    '--gone=[Ids of brokers whose disks are lost for good, such as 1,2; by default none]:down-brokers:{_kafka_unclean_recovery__ask down-brokers}' \
     '--end-transactions[End the hanging transactions whose outcome their coordinators know for certain]' \
     '--reset-share-groups[Set the share groups that had read beyond the new log ends back to where the logs part]' \
     '--watch[Look again every second until nothing is left three times in a row]' \
     '--watch-duration-ms=[How long --watch may take, in milliseconds; by default 600000]:value: ' \
     '--format=[Format of the result on stdout]:value:(table wide json)' \
     '--metrics-file=[Write metrics of this run to this file, in the Prometheus text format, however the run ends; metrics of an earlier run in the file are replaced]:file:_files' \
-    '--cluster=[Cluster in clusters.toml, in place of --bootstrap-server and --command-config]:value: ' \
+    '--cluster=[Cluster in clusters.toml, in place of --bootstrap-server and --command-config]:clusters:{_kafka_unclean_recovery__ask clusters}' \
     '--log-format=[Format of messages on stderr  text, or a JSON object for each message]:value:(text json)' \
     '--color=[Colours in text for people  auto has them on a terminal unless NO_COLOR is set or TERM is dumb]:value:(auto always never)' \
     '--help[Show this message and exit]'
@@ -139,15 +143,15 @@ _arguments \
     '--bootstrap-server=[Brokers to contact first, to find the others]:value: ' \
     '--command-config=[Java client properties file for the connection, such as TLS and SASL; by default connections are plaintext]:file:_files' \
     '*--replica-info-file=[File that scan-log-dirs --output wrote, on this machine or another]:file:_files' \
-    '--gone=[Ids of brokers whose disks are lost for good, such as 1,2; by default none]:value: ' \
-    '--journal=[Journal of the run that elected, which also gets what is found or done here, for the command report]:file:_files' \
+    '--gone=[Ids of brokers whose disks are lost for good, such as 1,2; by default none]:down-brokers:{_kafka_unclean_recovery__ask down-brokers}' \
+    '--journal=[Journal of the run that elected, which also gets what is found or done here, for the command report]:journal:{_kafka_unclean_recovery__journals}' \
     '--plan-output-file=[Write the leaders of the replicas that are truncated to this new file, for salvage --plan]:file:_files' \
     '--commands-file=[Write the commands that keep what the start would delete to this new file, as a shell script]:file:_files' \
     '--format=[Format of the result on stdout]:value:(table wide json)' \
     '--topics=[Only topics whose whole name matches this regular expression of Python'\''s re; by default all topics]:topics:{_kafka_unclean_recovery__ask topics}' \
     '--path-to-json-file=[Only the partitions in this JSON file  {"partitions"  ({"topic"  "foo", "partitions"  (0, 3)})}]:file:_files' \
     '--metrics-file=[Write metrics of this run to this file, in the Prometheus text format, however the run ends; metrics of an earlier run in the file are replaced]:file:_files' \
-    '--cluster=[Cluster in clusters.toml, in place of --bootstrap-server and --command-config]:value: ' \
+    '--cluster=[Cluster in clusters.toml, in place of --bootstrap-server and --command-config]:clusters:{_kafka_unclean_recovery__ask clusters}' \
     '--log-format=[Format of messages on stderr  text, or a JSON object for each message]:value:(text json)' \
     '--color=[Colours in text for people  auto has them on a terminal unless NO_COLOR is set or TERM is dumb]:value:(auto always never)' \
     '--help[Show this message and exit]'
@@ -160,11 +164,11 @@ _arguments \
     '--command-config=[Java client properties file for the connection, such as TLS and SASL; by default connections are plaintext]:file:_files' \
     '*--replica-info-file=[File that scan-log-dirs --output wrote, on this machine or another]:file:_files' \
     '*--log-dirs=[Log directory of a dead broker, which is read now]:directory:_files -/' \
-    '--gone=[Ids of brokers whose disks are lost for good, such as 1,2; by default none]:value: ' \
-    '--later=[Ids of brokers that can be started only after all others, such as 1,2; by default none]:value: ' \
+    '--gone=[Ids of brokers whose disks are lost for good, such as 1,2; by default none]:down-brokers:{_kafka_unclean_recovery__ask down-brokers}' \
+    '--later=[Ids of brokers that can be started only after all others, such as 1,2; by default none]:down-brokers:{_kafka_unclean_recovery__ask down-brokers}' \
     '--elections-file=[Write the partitions of the first election to this new file, for --path-to-json-file]:file:_files' \
     '--format=[Format of the result on stdout]:value:(table wide json)' \
-    '--cluster=[Cluster in clusters.toml, in place of --bootstrap-server and --command-config]:value: ' \
+    '--cluster=[Cluster in clusters.toml, in place of --bootstrap-server and --command-config]:clusters:{_kafka_unclean_recovery__ask clusters}' \
     '--log-format=[Format of messages on stderr  text, or a JSON object for each message]:value:(text json)' \
     '--color=[Colours in text for people  auto has them on a terminal unless NO_COLOR is set or TERM is dumb]:value:(auto always never)' \
     '--help[Show this message and exit]'
@@ -179,7 +183,7 @@ _arguments \
     '--mask-names[Write topic-1, group-1, host-1 and so on instead of names, also in sentences]' \
     '--recovery-duration-ms=[How long brokers may take to say how far their replicas go, in milliseconds]:value: ' \
     '--format=[Format of the result on stdout]:value:(table wide json)' \
-    '--cluster=[Cluster in clusters.toml, in place of --bootstrap-server and --command-config]:value: ' \
+    '--cluster=[Cluster in clusters.toml, in place of --bootstrap-server and --command-config]:clusters:{_kafka_unclean_recovery__ask clusters}' \
     '--log-format=[Format of messages on stderr  text, or a JSON object for each message]:value:(text json)' \
     '--color=[Colours in text for people  auto has them on a terminal unless NO_COLOR is set or TERM is dumb]:value:(auto always never)' \
     '--help[Show this message and exit]'
@@ -197,7 +201,7 @@ _arguments \
     '--log-format=[Format of messages on stderr  text, or a JSON object for each message]:value:(text json)' \
     '--color=[Colours in text for people  auto has them on a terminal unless NO_COLOR is set or TERM is dumb]:value:(auto always never)' \
     '--help[Show this message and exit]' \
-    '*:file:_files'
+    '*:journal:{_kafka_unclean_recovery__journals}'
 return ;;
 salvage)
 shift words; ((CURRENT--))
@@ -212,10 +216,10 @@ _arguments \
     '--target=[Name of the target topic; {topic} stands for the topic that the records were in]:value: ' \
     '--include-open[Also produce records of transactions whose end is not among the saved records]' \
     '--checkpoint=[File that notes what has been produced; by default SAVED.replay-checkpoint]:file:_files' \
-    '--journal=[Journal of the run that elected, which also gets what is found or done here, for the command report]:file:_files' \
+    '--journal=[Journal of the run that elected, which also gets what is found or done here, for the command report]:journal:{_kafka_unclean_recovery__journals}' \
     '--execute[Produce the records; by default the command only shows them]' \
     '--format=[Format of the result on stdout]:value:(table wide json)' \
-    '--cluster=[Cluster in clusters.toml, in place of --bootstrap-server and --command-config]:value: ' \
+    '--cluster=[Cluster in clusters.toml, in place of --bootstrap-server and --command-config]:clusters:{_kafka_unclean_recovery__ask clusters}' \
     '--log-format=[Format of messages on stderr  text, or a JSON object for each message]:value:(text json)' \
     '--color=[Colours in text for people  auto has them on a terminal unless NO_COLOR is set or TERM is dumb]:value:(auto always never)' \
     '--help[Show this message and exit]' \
@@ -229,12 +233,12 @@ _arguments \
     '*--group=[Look only at this group; may be repeated]:value: ' \
     '--backwards[Also bring commits back that lie below what the group has committed now  it reads again from there]' \
     '--without-epoch[Also bring commits back whose records tell no leader epoch, as those of old clients  if an election replaced records, the group passes over the new ones]' \
-    '--journal=[Journal of the run that elected, which also gets what is found or done here, for the command report]:file:_files' \
+    '--journal=[Journal of the run that elected, which also gets what is found or done here, for the command report]:journal:{_kafka_unclean_recovery__journals}' \
     '--plan[Change nothing, and show the commits; this is the default]' \
     '--execute[Bring the commits back; on a terminal the command asks first]' \
     '--yes[Do not ask on a terminal]' \
     '--format=[Format of the result on stdout]:value:(table wide json)' \
-    '--cluster=[Cluster in clusters.toml, in place of --bootstrap-server and --command-config]:value: ' \
+    '--cluster=[Cluster in clusters.toml, in place of --bootstrap-server and --command-config]:clusters:{_kafka_unclean_recovery__ask clusters}' \
     '--log-format=[Format of messages on stderr  text, or a JSON object for each message]:value:(text json)' \
     '--color=[Colours in text for people  auto has them on a terminal unless NO_COLOR is set or TERM is dumb]:value:(auto always never)' \
     '--help[Show this message and exit]' \
@@ -328,7 +332,7 @@ _arguments \
     '--bootstrap-server=[Brokers that still run; by default none is asked]:value: ' \
     '--command-config=[Java client properties file for the connection, such as TLS and SASL; by default connections are plaintext]:file:_files' \
     '--format=[Format of the result on stdout]:value:(table wide json)' \
-    '--cluster=[Cluster in clusters.toml, in place of --bootstrap-server and --command-config]:value: ' \
+    '--cluster=[Cluster in clusters.toml, in place of --bootstrap-server and --command-config]:clusters:{_kafka_unclean_recovery__ask clusters}' \
     '--log-format=[Format of messages on stderr  text, or a JSON object for each message]:value:(text json)' \
     '--color=[Colours in text for people  auto has them on a terminal unless NO_COLOR is set or TERM is dumb]:value:(auto always never)' \
     '--help[Show this message and exit]' \
@@ -350,7 +354,7 @@ _arguments \
     '--bootstrap-server=[Brokers that still run; by default none is asked]:value: ' \
     '--command-config=[Java client properties file for the connection, such as TLS and SASL; by default connections are plaintext]:file:_files' \
     '--format=[Format of the result on stdout]:value:(table wide json)' \
-    '--cluster=[Cluster in clusters.toml, in place of --bootstrap-server and --command-config]:value: ' \
+    '--cluster=[Cluster in clusters.toml, in place of --bootstrap-server and --command-config]:clusters:{_kafka_unclean_recovery__ask clusters}' \
     '--log-format=[Format of messages on stderr  text, or a JSON object for each message]:value:(text json)' \
     '--color=[Colours in text for people  auto has them on a terminal unless NO_COLOR is set or TERM is dumb]:value:(auto always never)' \
     '--help[Show this message and exit]' \
@@ -379,7 +383,7 @@ _arguments \
     '*--log-dirs=[Log directory of a broker on this host, or a directory that holds several  is there a partition that the broker put aside (-stray)? Only read; by default none is looked at]:directory:_files -/' \
     '--timeout-ms=[How long to wait until all holds]:value: ' \
     '--format=[Format of the result on stdout]:value:(table wide json)' \
-    '--cluster=[Cluster in clusters.toml, in place of --bootstrap-server and --command-config]:value: ' \
+    '--cluster=[Cluster in clusters.toml, in place of --bootstrap-server and --command-config]:clusters:{_kafka_unclean_recovery__ask clusters}' \
     '--log-format=[Format of messages on stderr  text, or a JSON object for each message]:value:(text json)' \
     '--color=[Colours in text for people  auto has them on a terminal unless NO_COLOR is set or TERM is dumb]:value:(auto always never)' \
     '--help[Show this message and exit]'
@@ -443,7 +447,7 @@ _arguments \
     '(1)--recovery-duration-ms=[How long brokers may take to say how far their replicas go, in milliseconds; a broker that does not answer in time is not considered]:value: ' \
     '(1)--recovery-election-attempts=[How many times elections that failed for a temporary reason are tried again]:value: ' \
     '(1)--wait-for-brokers=[Wait for brokers that are down, such as 1,2, or for all, at most for --recovery-duration-ms; by default the command does not wait]:offline-brokers:{_kafka_unclean_recovery__ask offline-brokers}' \
-    '(1)--gone=[Ids of brokers whose disks are lost for good, such as 1,2; by default none]:value: ' \
+    '(1)--gone=[Ids of brokers whose disks are lost for good, such as 1,2; by default none]:down-brokers:{_kafka_unclean_recovery__ask down-brokers}' \
     '(1)--format=[Format of the result on stdout]:value:(table wide json ladder)' \
     '(1)--yes[Elect without asking for consent]' \
     '(1)*--accept-loss=[Elect a partition of the topic only if its certain loss is known and at most MAX_RECORDS; a topic without a number accepts any loss]:topics:{_kafka_unclean_recovery__ask topics}' \
@@ -458,7 +462,7 @@ _arguments \
     '(1)--salvage-dir=[Before electing, save the records that live replicas would lose to this new directory]:directory:_files -/' \
     '(1)--raw-only[Write only segment files, and no Parquet files, which need pyarrow]' \
     '(1)--allow-loss[Also elect partitions whose records --salvage-dir could not save]' \
-    '(1)--resume=[Only finish what the run of this journal left half done]:file:_files' \
+    '(1)--resume=[Only finish what the run of this journal left half done]:journal:{_kafka_unclean_recovery__journals}' \
     '(1)*--keep-order=[With --resume  leave the replica order of this partition as it is, and note that in the journal; for an order that can'\''t be put back]:value: ' \
     '(1)--plan-output-file=[Write the plan, with all data that it rests on, to this new file]:file:_files' \
     '(1)*--replica-info-file=[File that scan-log-dirs --output wrote, on this machine or another]:file:_files' \
@@ -467,7 +471,7 @@ _arguments \
     '(1)--election-method=[How a designated leader is elected]:value:(auto designated reorder)' \
     '(1)--replica-log-info-dialect=[The form of GetReplicaLogInfo that the brokers speak; by default real brokers are not sent this request]:value:(kip-966 reverted kip-1275)' \
     '(1)--metrics-file=[Write metrics of this run to this file, in the Prometheus text format, however the run ends; metrics of an earlier run in the file are replaced]:file:_files' \
-    '(1)--cluster=[Cluster in clusters.toml, in place of --bootstrap-server and --command-config]:value: ' \
+    '(1)--cluster=[Cluster in clusters.toml, in place of --bootstrap-server and --command-config]:clusters:{_kafka_unclean_recovery__ask clusters}' \
     '(1)--log-format=[Format of messages on stderr  text, or a JSON object for each message]:value:(text json)' \
     '(1)--color=[Colours in text for people  auto has them on a terminal unless NO_COLOR is set or TERM is dumb]:value:(auto always never)' \
     '(1)--version[Show the version]' \

@@ -87,6 +87,10 @@ def test_tab_completes_what_a_cluster_knows(name: str, cluster: str, tmp_path: P
     ours = f"kafka-unclean-recovery --bootstrap-server {cluster}"
     care = f"kafka-unclean-recovery aftercare --bootstrap-server={cluster}"
     elect = f"{BIN}/kafka-elect-leaders --bootstrap-server '{cluster}'"
+    start = f"kafka-unclean-recovery start-order --bootstrap-server {cluster}"
+    stop = f"kafka-unclean-recovery ok-to-stop --bootstrap-server {cluster}"
+    named = "kafka-unclean-recovery aftercare --cluster prod"
+    _name(cluster, tmp_path)
     with _shell(name, tmp_path) as shell:
         for line, last in (
             (f"{ours} --wait-for-brokers 1,", "1,4"),
@@ -94,9 +98,33 @@ def test_tab_completes_what_a_cluster_knows(name: str, cluster: str, tmp_path: P
             (f"{care} --topics orders.", "orders.eu"),
             (f"{elect} --topic pa", "payments"),
             (f"{ours} --format=js", "--format=json"),
+            (f"{start} --gone 1,", "1,4"),
+            (f"{stop} --brokers 1,3,4,", "1,3,4,2"),
+            (f"{named} --topics orders.", "orders.eu"),
+            ("kafka-unclean-recovery aftercare --cluster pro", "prod"),
         ):
             _in_the_end(partial(_last_word, shell, line), last)
     assert not (tmp_path / ".local").exists()
+
+
+@pytest.mark.parametrize("name", ["bash", "zsh"])
+def test_tab_offers_the_journals_of_all_clusters_and_files(name: str, tmp_path: Path) -> None:
+    journal = tmp_path / ".local/state/kafka-unclean-recovery/mzpOjM8TQAODl/20261128.jsonl"
+    line = "kafka-unclean-recovery aftercare --journal "
+    with _shell(name, tmp_path) as shell:
+        journal.parent.mkdir(parents=True)
+        journal.touch()
+        (tmp_path / "here.jsonl").touch()
+        shell.words_after_tab(line)
+        wait_until(lambda: journal.name in shell.screen(), 60.0, shell.screen)
+        _in_the_end(partial(_last_word, shell, f"{line}he"), "here.jsonl")
+
+
+def _name(cluster: str, home: Path) -> None:
+    """Let clusters.toml have the cluster as prod."""
+    path = home / ".config" / "kafka-unclean-recovery" / "clusters.toml"
+    path.parent.mkdir(parents=True)
+    path.write_text(f'[prod]\nbootstrap-server = "{cluster}"\n')
 
 
 def test_nobody_is_asked_for_a_passphrase_on_the_terminal(cluster: str, tmp_path: Path) -> None:
@@ -162,9 +190,16 @@ def test_fish_completes_what_a_cluster_knows(cluster: str, tmp_path: Path) -> No
     ours = f"kafka-unclean-recovery --bootstrap-server {cluster}"
     care = f"kafka-unclean-recovery aftercare --bootstrap-server={cluster}"
     elect = f"kafka-elect-leaders --bootstrap-server {cluster}"
+    journal = tmp_path / ".local/state/kafka-unclean-recovery/mzpOjM8TQAODl/20261128.jsonl"
+    journal.parent.mkdir(parents=True)
+    journal.touch()
+    _name(cluster, tmp_path)
     for line, offered in (
         (f"{ours} --wait-for-brokers ", ["1", "4", "all"]),
         (f"{care} --topics=ord", ["--topics=orders", "--topics=orders.eu"]),
         (f"{elect} --topic pa", ["payments"]),
+        ("kafka-unclean-recovery ok-to-stop --cluster prod --brokers 4,", ["4,1", "4,2", "4,3"]),
+        ("kafka-unclean-recovery doctor --cluster ", ["prod"]),
+        (f"{care} --journal ", [str(journal)]),
     ):
         _in_the_end(partial(_fish, line, BIN, tmp_path), offered)

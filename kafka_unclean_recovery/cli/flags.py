@@ -241,7 +241,7 @@ IncidentJournal = Annotated[
     Path | None,
     typer.Option(
         "--journal",
-        metavar="FILE",
+        metavar="JOURNAL",
         help="Journal of the run that elected, which also gets what is found or done here, for the"
         " command report.",
     ),

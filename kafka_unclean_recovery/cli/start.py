@@ -147,10 +147,12 @@ def _answered(name: str, args: list[str]) -> int | None:
 
 
 def _completes_without_a_cluster(args: list[str]) -> bool:
-    """Return True for `complete KIND -- LINE` with a line that names no cluster to ask."""
+    """Return True for `complete KIND -- LINE` with a line that names no cluster to ask. The names
+    of clusters are in a file."""
     complete, kind, dashes, line = args if len(args) == 4 else [""] * 4
-    known = complete == "complete" and kind in ("topics", "offline-brokers") and dashes == "--"
-    return known and "--bootstrap-server" not in line
+    asks = ("topics", "brokers", "down-brokers", "offline-brokers", "racks")
+    known = complete == "complete" and kind in asks and dashes == "--"
+    return known and "--bootstrap-server" not in line and "--cluster" not in line
 
 
 def _flags() -> dict[str, list[str]]:

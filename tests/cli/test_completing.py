@@ -12,7 +12,7 @@ from kafka_unclean_recovery.cli.commands.complete import (
     BOOTSTRAP,
     CONFIG,
     continued_list,
-    matching_topics,
+    matching,
     value_of,
     words_of,
 )
@@ -60,7 +60,7 @@ def test_only_names_that_kafka_allows_are_offered() -> None:
         "payments",
         "or" * 200,
     ]
-    assert matching_topics(names, "or") == ["or.d-e_r", "orders"]
+    assert matching(names, "or") == ["or.d-e_r", "orders"]
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,8 @@ def test_only_names_that_kafka_allows_are_offered() -> None:
     ],
 )
 def test_a_list_of_brokers_is_continued(typed: str, offered: list[str]) -> None:
-    assert continued_list({41, 4, 1}, typed) == offered
+    assert continued_list({41, 4, 1}, typed, all_too=True) == offered
+    assert continued_list({41, 4, 1}, typed) == [word for word in offered if word != "all"]
 
 
 def test_whatever_is_wrong_nothing_is_said_or_written(tmp_path: Path) -> None:

@@ -177,7 +177,7 @@ def test_a_line_that_names_no_cluster_has_no_candidates(kind: str, typed: str) -
     "args",
     [
         [*COMPLETE, "kafka-elect-leaders --bootstrap-server=a:1 --topics "],
-        ["complete", "brokers", "--", "x"],
+        ["complete", "words", "--", "x"],
         [*COMPLETE, "x", "y"],
     ],
 )

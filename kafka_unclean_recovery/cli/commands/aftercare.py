@@ -92,7 +92,7 @@ class Options:
     journal: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE",
+            metavar="JOURNAL",
             help="Only the partitions that this journal's run elected; the journal also gets what"
             " is found and done. By default all partitions.",
         ),

@@ -17,6 +17,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
+from kafka_unclean_recovery.cli.clusters import clusters_file, named_clusters
 from kafka_unclean_recovery.cli.command import Command
 from kafka_unclean_recovery.cli.environment import plain_variable
 from kafka_unclean_recovery.cli.terminal.console import Console
@@ -31,7 +32,11 @@ NAME = "complete"
 
 class Kind(StrEnum):
     TOPICS = "topics"
-    OFFLINE_BROKERS = "offline-brokers"
+    BROKERS = "brokers"
+    DOWN_BROKERS = "down-brokers"
+    DOWN_BROKERS_OR_ALL = "offline-brokers"
+    RACKS = "racks"
+    CLUSTERS = "clusters"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,9 +53,10 @@ class Options:
 _SECONDS = 1.0
 BOOTSTRAP = ("--bootstrap-server",)
 CONFIG = ("--command-config", "--admin.config")
-# The names that Kafka allows (org.apache.kafka.common.internals.Topic). No other name reaches a
-# shell.
-_TOPIC = re.compile(r"[a-zA-Z0-9._-]{1,249}")
+CLUSTER = ("--cluster",)
+# The names that Kafka allows topics (org.apache.kafka.common.internals.Topic). No other name, also
+# of a rack or a cluster, reaches a shell.
+_PLAIN = re.compile(r"[a-zA-Z0-9._-]{1,249}")
 _CURSOR = "\0"
 
 
@@ -73,19 +79,44 @@ async def candidates(kind: Kind, line: str, environment: Mapping[str, str]) -> l
     """Return the candidates for the last word of the line, sorted. Raises any exception that
     occurs."""
     words = words_of(line)
-    server = value_of(words, BOOTSTRAP, environment)
+    if kind is Kind.CLUSTERS:
+        return matching(named_clusters(clusters_file(environment)), words[-1])
+    server, path = _whom_to_ask(words, environment)
     if server is None:
         return []
-    path = value_of(words, CONFIG, environment)
     config = ClientConfig() if path is None else load_client_config(path)
     nodes = Nodes(parse_bootstrap(server), config)
     try:
-        reader = Reader(nodes, time.monotonic, _SECONDS)
-        if kind is Kind.TOPICS:
-            return matching_topics((topic.name for topic in await reader.topics(None)), words[-1])
-        return continued_list(await _offline_brokers(reader), words[-1])
+        return await _asked(kind, Reader(nodes, time.monotonic, _SECONDS), words[-1])
     finally:
         await nodes.close()
+
+
+def _whom_to_ask(
+    words: Sequence[str], environment: Mapping[str, str]
+) -> tuple[str | None, str | None]:
+    """Return the bootstrap servers and the client file that the line names, itself or by a name of
+    clusters.toml, or that the environment has. Raises Exit."""
+    name = value_of(words, CLUSTER, environment)
+    if name is None:
+        return value_of(words, BOOTSTRAP, environment), value_of(words, CONFIG, environment)
+    found = named_clusters(clusters_file(environment))[name]
+    path = found.command_config
+    return found.bootstrap_server, None if path is None else str(path)
+
+
+async def _asked(kind: Kind, reader: Reader, typed: str) -> list[str]:
+    """Return the candidates that a cluster knows."""
+    if kind is Kind.TOPICS:
+        return matching((topic.name for topic in await reader.topics(None)), typed)
+    if kind is Kind.RACKS:
+        cluster, _ = await reader.cluster()
+        brokers = (*cluster.brokers.values(), *cluster.fenced_at.values())
+        return matching({broker.rack for broker in brokers if broker.rack}, typed)
+    live, known = await _brokers(reader)
+    if kind is Kind.BROKERS:
+        return continued_list(known, typed)
+    return continued_list(known - live, typed, all_too=kind is Kind.DOWN_BROKERS_OR_ALL)
 
 
 def words_of(line: str) -> list[str]:
@@ -115,23 +146,25 @@ def value_of(
     return os.path.expanduser(os.path.expandvars(found)) if found else None  # noqa: PTH111
 
 
-def matching_topics(names: Iterable[str], typed: str) -> list[str]:
-    return sorted(name for name in names if name.startswith(typed) and _TOPIC.fullmatch(name))
+def matching(names: Iterable[str], typed: str) -> list[str]:
+    return sorted(name for name in names if name.startswith(typed) and _PLAIN.fullmatch(name))
 
 
-def continued_list(brokers: Iterable[int], typed: str) -> list[str]:
-    """Return continuations of a list such as 1,2: the list with each id that it lacks, or `all`."""
+def continued_list(brokers: Iterable[int], typed: str, *, all_too: bool = False) -> list[str]:
+    """Return continuations of a list such as 1,2: the list with each id that it lacks. all_too: the
+    word `all` may stand for a list."""
     there, comma, begun = typed.rpartition(",")
     others = [str(b) for b in sorted(brokers) if str(b) not in there.split(",")]
-    words = [*others, *([] if comma else ["all"])]
+    words = [*others, *(["all"] if all_too and not comma else [])]
     return [f"{there}{comma}{word}" for word in words if word.startswith(begun)]
 
 
-async def _offline_brokers(reader: Reader) -> set[int]:
-    """Return the brokers that hold replicas or are registered, and are not live."""
+async def _brokers(reader: Reader) -> tuple[set[int], set[int]]:
+    """Return (live brokers, all that are live, registered, or hold replicas)."""
     (cluster, _), topics = await asyncio.gather(reader.cluster(), reader.topics(None))
     holders = {b for topic in topics for part in topic.partitions for b in part.replicas}
-    return (holders | set(cluster.fenced)) - set(cluster.brokers)
+    live = set(cluster.brokers)
+    return live, live | holders | set(cluster.fenced)
 
 
 COMMAND = Command(Options, print_candidates)
