@@ -211,6 +211,7 @@ _kafka_unclean_recovery_report() {
     local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"
     if [[ $prev == = ]]; then prev="${COMP_WORDS[COMP_CWORD-2]}"; fi
     case "$prev" in
+        --copy) _kafka_unclean_recovery__journals "$cur"; return ;;
         --format) _kafka_unclean_recovery__reply < <(compgen -W "markdown html json" -- "$cur"); return ;;
         --output) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --gone) COMPREPLY=(); return ;;
@@ -218,7 +219,7 @@ _kafka_unclean_recovery_report() {
         --color) _kafka_unclean_recovery__reply < <(compgen -W "auto always never" -- "$cur"); return ;;
     esac
     if [[ "$cur" != -* ]]; then _kafka_unclean_recovery__journals "$cur"; return; fi
-    _kafka_unclean_recovery__reply < <(compgen -W "--last --markdown --html --json --format --output --gone --log-format --color --help" -- "$cur")
+    _kafka_unclean_recovery__reply < <(compgen -W "--last --copy --markdown --html --json --format --output --gone --log-format --color --help" -- "$cur")
 }
 _kafka_unclean_recovery_salvage_replay() {
     local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"

@@ -187,6 +187,7 @@ complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from bundle' -l lo
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from bundle' -l color -d 'Colours in text for people: auto has them on a terminal unless NO_COLOR is set or TERM is dumb' -x -a 'auto always never'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from bundle' -l help -d 'Show this message and exit'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from report' -l last -d 'Take the journal of this user\'s last run that elected, out of the state directory'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from report' -l copy -d 'Copy of the journal, to which commands on another host added what they found: the report tells of that, too' -r -F -a '(__kafka_unclean_recovery_journals)'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from report' -l markdown -d 'Same as --format markdown'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from report' -l html -d 'Same as --format html'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from report' -l json -d 'Same as --format json'

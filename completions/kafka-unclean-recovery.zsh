@@ -192,6 +192,7 @@ report)
 shift words; ((CURRENT--))
 _arguments \
     '--last[Take the journal of this user'\''s last run that elected, out of the state directory]' \
+    '*--copy=[Copy of the journal, to which commands on another host added what they found  the report tells of that, too]:journal:{_kafka_unclean_recovery__journals}' \
     '--markdown[Same as --format markdown]' \
     '--html[Same as --format html]' \
     '--json[Same as --format json]' \

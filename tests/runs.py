@@ -300,7 +300,7 @@ GROUPS = (
         (
             "test_*.py",
             *("bundle/*", "cli/*", "cluster/*", "doctor/*", "documents/*", "emulator/*"),
-            *("examples/*", "real/test_bundle.py"),
+            *("examples/*", "real/test_bundle.py", "real/test_way.py"),
             *(
                 "files/*",
                 "hostile/*",

@@ -132,6 +132,7 @@ ON_THEIR_OWN = {
     "log_dir/metadata/loading/*": "a class of Kafka's that loads records",
     "messages/*": "an API",
     "metadata_quorum/stuck": "a rule: voters that are not as the quorum knows them",
+    "post_mortem/copies": "a rule: how copies of a journal become one",
     "planning/last_look": "a rule: docs/architecture.md",
     "planning/lost_disks": "a rule: what nobody has any more",
     "recovery/writable": "a question of its own, and recovery/recover is long",

@@ -106,7 +106,7 @@ def _before(
         f" aside, before broker {found.broker} starts"
     )
     if salvage is not None:
-        yield f"to save what their leaders lack: {salvage}"
+        yield f"next, to save what their leaders lack: {salvage}"
     moved = sum(map(is_moved, destroyed))
     them = "them" if moved == len(destroyed) else f"{moved} of them"
     if moved:

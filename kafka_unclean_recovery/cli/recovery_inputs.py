@@ -190,8 +190,9 @@ def afterwards(options: Options, report: Report, journal: Path) -> list[str]:
     steps = []
     if down := sorted({waiting.broker for plan in elected for waiting in plan.waiting}):
         start = "starts, on its host" if len(down) == 1 else "start, on the host of each"
-        before = shell_join([RECOVERY, "before-start", "--log-dirs", "DIR", *server])
-        steps = [f"before {brokers_text(down)} {start}: {before}"]
+        noted = ["--journal", str(journal)]
+        before = shell_join([RECOVERY, "before-start", "--log-dirs", "DIR", *server, *noted])
+        steps = [f"before {brokers_text(down)} {start} with a copy of the journal: {before}"]
     care = shell_join([RECOVERY, "aftercare", *server, "--journal", str(journal)])
     story = shell_join([RECOVERY, "report", str(journal)])
     return [*steps, f"then: {care}", f"in the end: {story}"]

@@ -170,7 +170,7 @@ def _leads_on(done: Screen, cluster: Cluster) -> None:
     said = [line.removeprefix(f"{RECOVERY}: ") for line in done.lines if line.startswith(RECOVERY)]
     before, care, story = (line.partition(": ") for line in said)
     assert (before[0], care[0], story[0]) == (
-        "before broker 1 starts, on its host",
+        "before broker 1 starts, on its host with a copy of the journal",
         "then",
         "in the end",
     )

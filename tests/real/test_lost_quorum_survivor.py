@@ -18,7 +18,9 @@ from tests.real.new_controllers import NewControllers, lose
 from tests.real.properties import new_uuid
 from tests.real.quorum_recipe import ORDERS, allow, three_controllers_and_two_brokers
 from tests.real.quorum_recovery import REFUSED, QuorumRecovery
+from tests.real.quorum_view import TIMEOUT, quorum_view
 from tests.real.records import create_topic
+from tests.real.waiting import wait_until
 
 SURVIVOR = 103
 LOST = (101, 102)
@@ -52,13 +54,33 @@ def lagging(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lagging]:
     home = tmp_path_factory.mktemp("lagging")
     made = three_controllers_and_two_brokers(home / "cluster", dynamic_quorum=True)
     with made as cluster, NewControllers(cluster) as new:
-        cluster.kill(SURVIVOR)
+        _kill_a_follower(cluster, SURVIVOR)
         allow(cluster, "User:bob", ORDERS)
         create_topic(cluster.connection(), LATE, [(2, 1)])
         cluster.wait_until_partitions(LATE, lambda p: not p.offline)
         before = state_of_cluster(cluster, 1)
         lose(cluster, LOST, home / "kept")
         yield Lagging(QuorumRecovery(Cli(home), new, lost=LOST), before, home / "kept")
+
+
+def _kill_a_follower(cluster: KafkaCluster, controller: int) -> None:
+    """Kill a controller while another one leads: what a leader alone has written is no prefix."""
+    if quorum_view(cluster.address(controller)) is not None:
+        cluster.kill(controller)
+        others = [cluster.address(other) for other in LOST]
+        wait_until(
+            lambda: any(map(quorum_view, others)), TIMEOUT, lambda: f"none of {others} leads"
+        )
+        cluster.start([controller])
+        wait_until(
+            lambda: any(
+                view.caught_up([controller], view.high_watermark)
+                for view in filter(None, map(quorum_view, others))
+            ),
+            TIMEOUT,
+            lambda: f"{controller} does not catch up",
+        )
+    cluster.kill(controller)
 
 
 @pytest.fixture(autouse=True)

@@ -47,7 +47,7 @@ from kafka_unclean_recovery.cli.terminal.scan_watch import ScanWatch
 from kafka_unclean_recovery.documents.plan import PLAN_BEGINS
 from kafka_unclean_recovery.errors import CANNOT_TELL, NOT_ALL, OK, Exit, usage
 from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
-from kafka_unclean_recovery.model import Cluster, ReplicaInfo
+from kafka_unclean_recovery.model import Cluster, PartitionPlan, ReplicaInfo
 from kafka_unclean_recovery.post_mortem.story import PostMortem
 from kafka_unclean_recovery.shown import shell_join
 from kafka_unclean_recovery.survey import budgets
@@ -210,7 +210,9 @@ def _tell(
             put_aside(console, outputs.plan, PLAN)
         if outputs.plan is not None and planned:
             outputs.write(console, Cluster(found.cluster_id, {}), planned)
-            salvage = _salvage(options.log_dirs, outputs.plan)
+            salvage = _salvage(options.log_dirs, "--plan", outputs.plan)
+        elif options.journal is not None and told is not None and _has_all(told, planned):
+            salvage = _salvage(options.log_dirs, "--journal", options.journal)
         if options.commands_file is not None:
             put_aside(console, options.commands_file, _COMMANDS)
             write_new(options.commands_file, script(found), _COMMANDS)
@@ -220,7 +222,7 @@ def _tell(
         give(console, text, options.format)
     for sentence in advice(found, salvage, _where(options)):
         console.say(sentence)
-    if planned and outputs.plan is None:
+    if planned and salvage is None:
         console.say("with --plan-output-file, salvage can save what the leaders lack")
     return exit_code(found)
 
@@ -233,9 +235,18 @@ def _where(options: Options) -> str:
     return f"{shown}, or {_COMMANDS} FILE"
 
 
-def _salvage(directories: Sequence[Path], plan: Path) -> str:
+def _has_all(told: PostMortem, planned: Sequence[PartitionPlan]) -> bool:
+    """Return whether the journal's run elected each leader to whom the start cuts, so that salvage
+    by the journal saves all of it."""
+    elected = {each.topic_partition: each.elected_leader for each in told.elections}
+    return bool(planned) and all(
+        elected.get(plan.state.topic_partition) == plan.designated_leader for plan in planned
+    )
+
+
+def _salvage(directories: Sequence[Path], flag: str, path: Path) -> str:
     disks = [word for path in directories for word in ("--log-dirs", str(path))]
-    return shell_join([_NAME, "salvage", *disks, "--plan", str(plan), "--output", "NEWDIR"])
+    return shell_join([_NAME, "salvage", *disks, flag, str(path), "--output", "NEWDIR"])
 
 
 def exit_code(found: BeforeStart) -> int:

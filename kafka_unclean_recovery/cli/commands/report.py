@@ -21,6 +21,7 @@ from kafka_unclean_recovery.cli.terminal.log_format import (
     context_of_command,
 )
 from kafka_unclean_recovery.errors import OK, usage
+from kafka_unclean_recovery.post_mortem.copies import joined
 from kafka_unclean_recovery.post_mortem.document import render_json
 from kafka_unclean_recovery.post_mortem.markdown import render_markdown
 from kafka_unclean_recovery.post_mortem.page import render_page
@@ -41,6 +42,14 @@ class Options:
         Path | None, typer.Argument(metavar="JOURNAL", help="The journal of a run that elected.")
     ] = None
     last: Last = False
+    copy: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="JOURNAL",
+            help="Copy of the journal, to which commands on another host added what they found: the"
+            " report tells of that, too. May be given several times.",
+        ),
+    ] = None
     markdown: Annotated[bool, typer.Option("--markdown", help="Same as --format markdown.")] = False
     html: Annotated[bool, typer.Option("--html", help="Same as --format html.")] = False
     json: Annotated[bool, typer.Option("--json", help="Same as --format json.")] = False
@@ -62,6 +71,7 @@ class Options:
     color: ColorFlag = Color.AUTO
 
 
+_COPY = "--copy"
 _RENDER: dict[ReportFormat, Callable[[PostMortem], str]] = {
     ReportFormat.MARKDOWN: render_markdown,
     ReportFormat.HTML: render_page,
@@ -75,7 +85,11 @@ def write_report(console: Console, options: Options) -> int:
     check_output(options.output, "--output")
     gone = broker_ids(options.gone, "--gone")
     journal = _journal(console, options)
-    told = read_post_mortem(read_input(journal, "JOURNAL", torn=True), str(journal))
+    copies = [
+        (read_input(path, _COPY, torn=True), f"{_COPY} {path}") for path in options.copy or ()
+    ]
+    text = joined(read_input(journal, "JOURNAL", torn=True), copies)
+    told = read_post_mortem(text, str(journal))
     told = replace(told, gone=told.gone | _known(gone, told))
     text = render(told)
     if options.output is None:

@@ -13,6 +13,7 @@ from typing import Annotated
 
 import typer
 
+from kafka_unclean_recovery.cli import RECOVERY
 from kafka_unclean_recovery.cli.clusters import ClusterName
 from kafka_unclean_recovery.cli.command import Command
 from kafka_unclean_recovery.cli.connecting import connection_flags
@@ -46,6 +47,9 @@ from kafka_unclean_recovery.salvage.replay.replay_partition import Known, Work, 
 from kafka_unclean_recovery.salvage.replay.replay_table import refusals, render_json, render_replay
 from kafka_unclean_recovery.salvage.replay.saved import Salvage, read_saved
 from kafka_unclean_recovery.salvage.replay.target import target_name
+from kafka_unclean_recovery.shown import shell_join
+
+TARGET = "{topic}.salvaged"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +73,7 @@ class Options:
             metavar="TEMPLATE",
             help="Name of the target topic; {topic} stands for the topic that the records were in.",
         ),
-    ] = "{topic}.salvaged"
+    ] = TARGET
     include_open: Annotated[
         bool,
         typer.Option(
@@ -148,8 +152,26 @@ def _run(console: Console, options: Options) -> int:
     for complaint in complaints:
         console.say(complaint)
     if not produces:
-        console.say("nothing was produced" + ("" if options.execute else "; --execute produces"))
+        console.say("nothing was produced")
+        if works and not options.execute:
+            console.say(f"next, to produce them: {_executing(options)}")
     return NOT_ALL if complaints else OK
+
+
+def _executing(options: Options) -> str:
+    """Return this command line with --execute."""
+    connection = connection_flags(options.bootstrap_server, options.command_config)
+    given: dict[str, object] = {
+        "--topics": options.topics,
+        "--path-to-json-file": options.path_to_json_file,
+        "--target": None if options.target == TARGET else options.target,
+        "--checkpoint": options.checkpoint,
+        "--journal": options.journal,
+    }
+    flags = [word for flag, v in given.items() if v is not None for word in (flag, str(v))]
+    opened = ["--include-open"] if options.include_open else []
+    words = [RECOVERY, "salvage", "replay", str(options.saved), *connection, *flags, *opened]
+    return shell_join([*words, "--execute"])
 
 
 def _note(saved: Path, works: Sequence[Work], whole: bool, journal: Journal) -> None:

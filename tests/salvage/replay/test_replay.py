@@ -159,7 +159,7 @@ def test_without_execute_nothing_is_produced_and_no_file_is_written(user: User) 
     done = user.replay(execute=False)
     assert done.code == 0, done
     assert "5 records to produce" in done.stdout
-    assert "nothing was produced; --execute produces" in done.stderr
+    assert "nothing was produced\n" in done.stderr
     assert (user.values(), set(user.directory.iterdir())) == ([], before)
 
 
