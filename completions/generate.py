@@ -1,4 +1,5 @@
-"""Completion scripts for bash, zsh and fish, man pages and help, from the commands' own flags.
+"""Completion scripts for bash, zsh and fish, man pages and help, from the commands' own flags;
+the chart of docs/incident.chart.
 
 The scripts are static, so that pressing TAB starts no Python, but for words that only a cluster
 knows: `kafka-unclean-recovery complete` is asked for those. `make completions` writes all; a test
@@ -10,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
+from completions.chart import chart
 from completions.commands import ASKED_FOR, PROGRAMS, Argument, Command, Flag, Takes, command
 from completions.help import help_files
 from completions.man import MAN, command_pages, man_page
@@ -296,7 +298,7 @@ def generated() -> dict[Path, str]:
     pages = {MAN / f"{top.name}.1": man_page(top) for top in tops}
     for top in tops:
         pages |= {MAN / f"{name}.1": text for name, text in command_pages(top).items()}
-    return scripts | pages | help_files() | runbook_pages() | reference_pages()
+    return scripts | pages | help_files() | runbook_pages() | reference_pages() | chart()
 
 
 if __name__ == "__main__":

@@ -2,7 +2,11 @@
 
 project = "kafka-unclean-recovery"
 project_copyright = "the authors of kafka-unclean-recovery"
-extensions = ["myst_parser"]
+extensions = ["myst_parser", "sphinx_copybutton"]
+# Of a transcript only what was typed is copied.
+copybutton_prompt_text = r"\$ |> "
+copybutton_prompt_is_regexp = True
+copybutton_line_continuation_character = "\\"
 html_theme = "furo"
 html_title = project
 # What is linked by a heading inside a page.

@@ -17,6 +17,17 @@ BUILD_TIMEOUT = 300.0
 TELEPHONE, DESK = 390, 1280
 TOO_WIDE = "document.scrollingElement.scrollWidth - document.scrollingElement.clientWidth"
 
+# What the button of the first block with a prompt copies.
+_COPIED = """
+new Promise(done => {
+    document.execCommand = () => done(document.querySelector("textarea").value.trim());
+    setTimeout(() => done("nothing was copied"), 10000);
+    Array.from(document.querySelectorAll("div.highlight"))
+        .find(block => block.textContent.trim().startsWith("$ "))
+        .querySelector("button.copybtn").click();
+})
+"""
+
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -62,6 +73,23 @@ def test_no_page_is_wider_than_the_screen_or_loads_anything_from_elsewhere(
         wrong += [f"{name} is {beyond} pixels too wide"] if beyond > 0 else []
         wrong += [f"{name}: {url}" for url in opened.requests if not _own(url, site)]
     assert wrong == []
+
+
+def test_each_command_has_a_button_that_copies_it_without_its_prompt(
+    site: Path, screen: Browser
+) -> None:
+    screen.show(DESK, "light")
+    screen.open(site / "tutorial.html")
+    blocks = screen.evaluate("document.querySelectorAll('div.highlight pre').length")
+    assert screen.evaluate("document.querySelectorAll('button.copybtn').length") == blocks > 0
+    assert screen.evaluate(_COPIED) == "kafka-unclean-recovery emulator --scenario stale-tail"
+
+
+def test_the_way_of_an_incident_stands_at_the_head_of_the_site(site: Path, screen: Browser) -> None:
+    screen.show(TELEPHONE, "light")
+    screen.open(site / "index.html")
+    width = screen.evaluate("document.querySelector('img[src*=incident]').clientWidth")
+    assert TELEPHONE * 0.7 < width <= TELEPHONE
 
 
 def _own(url: str, site: Path) -> bool:

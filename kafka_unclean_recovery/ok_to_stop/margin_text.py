@@ -27,6 +27,11 @@ def render_margin(found: MarginJson, first: bool) -> str:
 
 def _whole(found: MarginJson) -> Iterator[str]:
     yield f"cluster {found.cluster_id}: {count_text(found.known, 'partition')}"
+    yield from _totals(found)
+    yield from _rest(found)
+
+
+def _totals(found: MarginJson) -> Iterator[str]:
     for row in found.stands:
         count = count_text(row.partitions, "partition")
         if row.failures == ALREADY:
@@ -34,7 +39,6 @@ def _whole(found: MarginJson) -> Iterator[str]:
         else:
             more = count_text(row.failures, "more failure")
             yield f"{count}: {more}, and the next: {_NOW[row.before]}"
-    yield from _rest(found)
 
 
 def _changed(found: MarginJson) -> Iterator[str]:
@@ -42,19 +46,33 @@ def _changed(found: MarginJson) -> Iterator[str]:
         yield _change(change)
     if len(found.changes) > _SHOWN:
         yield f"and {len(found.changes) - _SHOWN} more partitions, which --format json lists"
+    if found.changes:
+        yield f"now, of {count_text(found.known, 'partition')}:"
+        yield from _totals(found)
     yield from _rest(found)
 
 
 def _change(change: ChangeJson) -> str:
+    """Return what the partition tolerates until writes with acks=all are refused."""
+    now = (
+        "refuses writes with acks=all"
+        if change.stands == ALREADY
+        else f"tolerates {_more_failures(change.stands)}"
+    )
+    was = (
+        "refused writes with acks=all"
+        if change.was == ALREADY
+        else f"tolerated {_more_failures(change.was)}"
+    )
     elr = f", ELR {ids_text(change.elr)}" if change.elr else ""
     return (
-        f"{change.topic}-{change.partition}: {_margin_text(change.stands)}, before it"
-        f" {_margin_text(change.was)}; ISR {ids_text(change.isr)}{elr}"
+        f"{change.topic}-{change.partition} now {now}; before, it {was};"
+        f" ISR {ids_text(change.isr)}{elr}"
     )
 
 
-def _margin_text(failures: int) -> str:
-    return "blocked" if failures == ALREADY else f"stands {failures}"
+def _more_failures(number: int) -> str:
+    return count_text(number, "more failure") if number else "no more failure"
 
 
 def _quorum(found: QuorumMarginJson) -> Iterator[str]:

@@ -79,7 +79,11 @@ def test_only_changes_are_told_after_the_first_look() -> None:
     assert [(o.broker, o.replicas) for o in found.out_of_sync] == [(3, 1)]
     assert (found.elr_partitions, found.elr_members) == (1, 1)
     text = render_margin(found, first=False)
-    assert "t-0: stands 0, before it stands 1; ISR 1,2, ELR 3\n" in text
+    change = (
+        "t-0 now tolerates no more failure; before, it tolerated 1 more failure; ISR 1,2, ELR 3\n"
+    )
+    assert change in text
+    assert "now, of 2 partitions:\n" in text.partition(change)[2]
     assert "t-1" not in text
     assert "broker 3 lives, and 1 of its replicas are not in the ISR" in text
 
@@ -104,7 +108,7 @@ def test_a_whole_rack_is_told_in_few_lines() -> None:
     before = cluster(topic("t", *(partition((1, 2, 3), number=n) for n in range(50)), min_isr=2))
     lost = tuple(partition((1, 2, 3), (1, 2), number=n) for n in range(50))
     text = render_margin(looked(cluster(topic("t", *lost, min_isr=2)), before), False)
-    assert text.count("stands 0") == 10
+    assert text.count("now tolerates no more failure") == 10
     assert "and 40 more partitions, which --format json lists" in text
 
 
