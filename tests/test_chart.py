@@ -15,8 +15,10 @@ from tests.browser import CHROMIUM, WHY_NOT, Browser, browser
 _BEYOND = """
 Array.from(document.querySelectorAll("text")).filter(text => {
     const words = text.getBBox();
-    const box = Array.from(document.querySelectorAll("rect")).map(rect => rect.getBBox()).filter(
-        rect => rect.x <= words.x && rect.y <= words.y && rect.y + rect.height >= words.y + words.height
+    const boxes = Array.from(document.querySelectorAll("rect")).map(rect => rect.getBBox());
+    const box = boxes.filter(
+        rect => rect.x <= words.x && rect.y <= words.y
+            && rect.y + rect.height >= words.y + words.height
     ).pop();
     return box === undefined || words.x + words.width > box.x + box.width;
 }).map(text => text.textContent).join("; ")
