@@ -28,21 +28,24 @@ _RETURNING = columns("topic", ">partition", ">broker", "back", ">records", ">fro
 _PRODUCERS = columns("topic", ">partition", ">idempotent|producers", ">transactional|producers")
 
 
-def render_aftercare(found: Aftercare) -> str:
+def render_aftercare(found: Aftercare, width: int | None = None) -> str:
     """Return tables of the partitions with something left, of transactions, groups, returning
     replicas and producers, then a line for each unknown, then the totals."""
     left = [row for row in found.partitions if not row.over]
     return page(
-        table(_PARTITIONS, list(map(_partition, left))),
+        table(_PARTITIONS, list(map(_partition, left)), width),
         table(
-            _TRANSACTIONS, [_transaction(t) for row in found.partitions for t in row.transactions]
+            _TRANSACTIONS,
+            [_transaction(t) for row in found.partitions for t in row.transactions],
+            width,
         ),
-        table(_GROUPS, list(map(_group, found.groups()))),
+        table(_GROUPS, list(map(_group, found.groups())), width),
         table(
             _RETURNING,
             [_returning(row, each) for row in found.partitions for each in row.returning],
+            width,
         ),
-        table(_PRODUCERS, [_producers(row) for row in found.partitions if row.producers]),
+        table(_PRODUCERS, [_producers(row) for row in found.partitions if row.producers], width),
         shown_lines(_unknown(found)),
         summary(found),
     )

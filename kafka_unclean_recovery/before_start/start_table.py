@@ -16,7 +16,7 @@ _COLUMNS = columns(
     *("topic", ">partition", "the start", ">from|offset", ">records|deleted", ">nobody else|has"),
     *(">log end|offset", "why"),
 )
-_SAYS = {
+SAYS = {
     Effect.KEPT: "keeps it",
     Effect.LEADS: "keeps it: it leads",
     Effect.WAITS: "keeps it: no leader",
@@ -30,7 +30,7 @@ _SAYS = {
     Effect.UNKNOWN: "can't be told",
     Effect.BEGINS_EMPTY: "begins it empty",
 }
-_CUTS = ", and cuts others"
+CUTS = ", and cuts others"
 
 
 def render_before_start(found: BeforeStart) -> str:
@@ -38,7 +38,7 @@ def render_before_start(found: BeforeStart) -> str:
     return page(
         table(_COLUMNS, list(map(_row, found.verdicts))),
         shown_lines(f"unknown: {one_line(sentence)}" for sentence in found.unknown),
-        shown_lines(_totals(found)),
+        shown_lines(totals(found)),
         shown_lines(commands(found)),
     )
 
@@ -49,7 +49,7 @@ def _row(verdict: Verdict) -> Sequence[str]:
     return (
         where.topic,
         str(where.partition),
-        _SAYS[verdict.effect] + (_CUTS if verdict.destroys_others else ""),
+        SAYS[verdict.effect] + (CUTS if verdict.destroys_others else ""),
         number_text(verdict.offset) if told else "",
         number_text(verdict.records) if told else "",
         f"{number_text(verdict.unique)}{_unread(verdict)}" if told else "",
@@ -62,7 +62,8 @@ def _unread(verdict: Verdict) -> str:
     return f" ({ids_text(verdict.unread)} unread)" if verdict.unread and verdict.unique else ""
 
 
-def _totals(found: BeforeStart) -> Iterator[str]:
+def totals(found: BeforeStart) -> Iterator[str]:
+    """Yield the lines below the table."""
     yield summary(found)
     if found.rests_on is not None:
         yield f"this rests on {found.rests_on}, and not on a controller"

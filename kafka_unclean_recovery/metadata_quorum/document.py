@@ -83,7 +83,7 @@ def inspect_json(compared: Copies, signs: Signs) -> QuorumInspectJson:
     )
 
 
-def render_inspect(seen: QuorumInspectJson) -> str:
+def render_inspect(seen: QuorumInspectJson, width: int | None = None) -> str:
     """Return the copies as a table, and below it what each of them lacks."""
     best = [copy for copy in seen.copies if copy.relation == "best"]
     lines = [
@@ -93,7 +93,8 @@ def render_inspect(seen: QuorumInspectJson) -> str:
         *(f"stray: {one_line(each)}" for each in seen.strays),
         *(f"problem: {one_line(each)}" for each in seen.problems),
     ]
-    return page(table(_COLUMNS, list(map(_row, seen.copies))), _details(seen.copies), *lines) + (
+    copies = table(_COLUMNS, list(map(_row, seen.copies)), width)
+    return page(copies, _details(seen.copies), *lines) + (
         f"\n{len(seen.copies)} copies; the best has {seen.topics} topics, {seen.partitions}"
         f" partitions, brokers {list(seen.brokers)}; greatest epoch seen {seen.epoch}\n"
     )

@@ -25,10 +25,10 @@ _COLUMNS = columns(
 )
 
 
-def render_replica_info(info: ReplicaInfo) -> str:
+def render_replica_info(info: ReplicaInfo, width: int | None = None) -> str:
     """Return the replicas, findings, problems and totals of a scan."""
     return page(
-        table(_COLUMNS, list(_rows(info))),
+        table(_COLUMNS, list(_rows(info)), width),
         shown_lines(_findings(info)),
         shown_lines(f"problem: {one_line(problem)}" for problem in info.problems),
         _summary(info),

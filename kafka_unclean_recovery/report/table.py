@@ -21,7 +21,8 @@ from kafka_unclean_recovery.model import (
 from kafka_unclean_recovery.planning.broker_return import effect_text, waiting_lines
 from kafka_unclean_recovery.planning.losses import loss_under
 from kafka_unclean_recovery.report.document import ReportSummary, election_loss, summarize
-from kafka_unclean_recovery.shown import shown, shown_lines
+from kafka_unclean_recovery.report.window import wrapped
+from kafka_unclean_recovery.shown import shown, shown_lines, width_of
 from kafka_unclean_recovery.wording import (
     INTERRUPTED,
     count_text,
@@ -52,6 +53,8 @@ def columns(*headers: str) -> tuple[Column, ...]:
 
 
 _ROWS_AT_ONCE = 1000
+# Columns whose cells need no title.
+_WORDS = frozenset({"", "why", "reason", "the start", "trust"})
 # Columns of names that users chose, which may be long.
 _NAMES = frozenset({"topic", "target", "group"})
 _REPLICA_COLUMNS = columns(
@@ -116,12 +119,27 @@ def paged(*parts: Iterable[str]) -> Iterator[str]:
             gap, begun = "", True
 
 
-def table(columns: Iterable[Column], rows: Sequence[Row]) -> str:
+def table(columns: Sequence[Column], rows: Sequence[Row], width: int | None = None) -> str:
     """Return the table as text, "" without rows.
 
-    Long names are shortened in the table and given in full below it.
+    Long names are shortened in the table and given in full below it. width: of the terminal, None
+    where nobody reads it there. Where the table is wider, each row is a sentence.
     """
-    return "\n".join(blocks(columns, lambda: rows))
+    text = "\n".join(blocks(columns, lambda: rows))
+    if width is None or all(width_of(line) <= width for line in text.splitlines()):
+        return text
+    told = (_in_words(columns, row) for row in rows)
+    return "\n".join(line for sentence in told for line in wrapped(sentence, width))
+
+
+def _in_words(columns: Sequence[Column], row: Row) -> str:
+    """Return a row as a sentence: each cell behind its title, a partition by its name."""
+    titles = [f"{above} {below}".strip() for above, below, _ in columns]
+    named = titles[:2] == ["topic", "partition"]
+    name = f"{row[0]}-{row[1]}" if named else row[0]
+    cells = list(zip(titles, row, strict=True))[2 if named else 1 :]
+    told = [f"{title} {cell}" if title not in _WORDS else cell for title, cell in cells if cell]
+    return shown(f"{name}: {'; '.join(told)}")
 
 
 def blocks(columns: Iterable[Column], rows: Callable[[], Iterable[Row]]) -> Iterator[str]:

@@ -17,10 +17,10 @@ _COLUMNS = columns(
 )
 
 
-def render_salvage(manifest: Manifest) -> str:
+def render_salvage(manifest: Manifest, width: int | None = None) -> str:
     """Return the table of replicas, a line for each doubt and problem, and the totals."""
     return page(
-        table(_COLUMNS, [_cells(row) for row in manifest.replicas]),
+        table(_COLUMNS, [_cells(row) for row in manifest.replicas], width),
         shown_lines(_doubts(manifest)),
         _summary(manifest.replicas),
     )

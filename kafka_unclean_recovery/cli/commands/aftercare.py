@@ -55,7 +55,7 @@ from kafka_unclean_recovery.cli.session import Session, own_state_directory, run
 from kafka_unclean_recovery.cli.terminal.colour import Color, ColorFlag
 from kafka_unclean_recovery.cli.terminal.console import Console, read_input
 from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
-from kafka_unclean_recovery.cli.terminal.output import print_text
+from kafka_unclean_recovery.cli.terminal.output import columns_to_fit, print_text
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.documents.journal_lines import (
     JournalError,
@@ -263,10 +263,9 @@ async def _care(session: Session, options: Options, chosen: Chosen) -> int:
         over = await _watch(session, options, chosen, watched)
         found = watched.last
     note(session.console, options.journal, lambda journal: note_aftercare(journal, found))
-    text = render_json(found) if options.format.is_json else render_aftercare(found)
-    print_text(session.console, text, options.format)
-    for sentence in _advice(options, found):
-        session.console.say(sentence)
+    width = columns_to_fit(options.format)
+    text = render_json(found) if options.format.is_json else render_aftercare(found, width)
+    print_text(session.console, text, options.format, list(_advice(options, found)))
     return OK if over and done else NOT_ALL
 
 

@@ -18,6 +18,7 @@ from kafka_unclean_recovery.before_start.offline import from_disks
 from kafka_unclean_recovery.before_start.replica import OwnDisk
 from kafka_unclean_recovery.before_start.report import journal_rows, render_json
 from kafka_unclean_recovery.before_start.result import BeforeStart, before_start_metrics
+from kafka_unclean_recovery.before_start.screen import screen
 from kafka_unclean_recovery.before_start.start_table import render_before_start
 from kafka_unclean_recovery.cli import metrics_file
 from kafka_unclean_recovery.cli.clusters import ClusterName
@@ -42,7 +43,7 @@ from kafka_unclean_recovery.cli.session import Session, run
 from kafka_unclean_recovery.cli.terminal.colour import Color, ColorFlag
 from kafka_unclean_recovery.cli.terminal.console import Console, write_new
 from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
-from kafka_unclean_recovery.cli.terminal.output import give
+from kafka_unclean_recovery.cli.terminal.output import give, window_above
 from kafka_unclean_recovery.cli.terminal.scan_watch import ScanWatch
 from kafka_unclean_recovery.documents.plan import PLAN_BEGINS
 from kafka_unclean_recovery.errors import CANNOT_TELL, NOT_ALL, OK, Exit, usage
@@ -114,6 +115,8 @@ class Options:
 _NAME = "kafka-unclean-recovery"
 _MOST_WORKERS = 4
 _COMMANDS = "--commands-file"
+# Room for one more line that may be said.
+_SPARE = " "
 
 
 def foretell(console: Console, options: Options) -> int:
@@ -218,21 +221,36 @@ def _tell(
             write_new(options.commands_file, script(found), _COMMANDS)
         _note(console, options.journal, told, found)
     finally:
-        text = render_json(found) if options.format.is_json else render_before_start(found)
+        text, sentences = _shown(console, options, found, salvage)
+        if planned and salvage is None:
+            sentences.append("with --plan-output-file, salvage can save what the leaders lack")
         give(console, text, options.format)
-    for sentence in advice(found, salvage, _where(options)):
+    for sentence in sentences:
         console.say(sentence)
-    if planned and salvage is None:
-        console.say("with --plan-output-file, salvage can save what the leaders lack")
     return exit_code(found)
 
 
-def _where(options: Options) -> str:
-    """Return where the commands are."""
+def _shown(
+    console: Console, options: Options, found: BeforeStart, salvage: str | None
+) -> tuple[str, list[str]]:
+    """Return the result, as a table if it fits into the window, and what is said below it."""
+    if options.format.is_json:
+        return render_json(found), [*advice(found, salvage, _where(options, "in the JSON"))]
+    table, below = render_before_start(found), _where(options, "below the table")
+    sentences = [*advice(found, salvage, below)]
+    window = window_above(console, options.format, [*sentences, _SPARE])
+    if window is None or window.fitting(table.splitlines()) is not None:
+        return table, sentences
+    lines = screen(found, window)
+    elsewhere = _where(options, "of --format wide")
+    return "".join(f"{line}\n" for line in lines), [*advice(found, salvage, elsewhere)]
+
+
+def _where(options: Options, shown: str) -> str:
+    """Return where the commands are. shown: where they are shown."""
     if options.commands_file is not None:
         return f"run {options.commands_file}"
-    shown = "commands in the JSON" if options.format.is_json else "the commands below the table"
-    return f"{shown}, or {_COMMANDS} FILE"
+    return f"the commands {shown}, or {_COMMANDS} FILE"
 
 
 def _has_all(told: PostMortem, planned: Sequence[PartitionPlan]) -> bool:

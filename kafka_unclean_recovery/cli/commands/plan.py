@@ -86,19 +86,16 @@ def plan(console: Console, options: Options) -> int:
     _check_known(excluded, info)
     _check_cluster_id(options, info)
     report = _report(info, excluded, chosen)
+    complaints = list(_unplanned(report, chosen.hint))
+    below = [*_leftovers(report), *complaints]
     try:
         plans = [row.plan for row in report.partitions if row.plan is not None]
         outputs.write(console, report.cluster, plans)
+        if any(plan.designated_leader is not None for plan in plans):
+            below += _next(report, options.manual_recovery_output_file)
     finally:
-        print_report(console, report, ReplicaFormat(options.format.value), with_replicas=True)
-    for leftover in _leftovers(report):
-        console.say(leftover)
-    complaints = list(_unplanned(report, chosen.hint))
-    for complaint in complaints:
-        console.say(complaint)
-    if any(row.plan and row.plan.designated_leader is not None for row in report.partitions):
-        for sentence in _next(report, options.manual_recovery_output_file):
-            console.say(sentence)
+        how = ReplicaFormat(options.format.value)
+        print_report(console, report, how, with_replicas=True, below=below)
     return NOT_ALL if complaints or report.problems else OK
 
 

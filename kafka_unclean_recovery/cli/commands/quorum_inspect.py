@@ -17,7 +17,7 @@ from kafka_unclean_recovery.cli.selection import Selection
 from kafka_unclean_recovery.cli.terminal.colour import Color, ColorFlag
 from kafka_unclean_recovery.cli.terminal.console import Console, Pulse, clocked
 from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
-from kafka_unclean_recovery.cli.terminal.output import print_text
+from kafka_unclean_recovery.cli.terminal.output import columns_to_fit, print_text
 from kafka_unclean_recovery.cluster.wire.bootstrap import parse_bootstrap
 from kafka_unclean_recovery.documents.quorum import QuorumInspectJson
 from kafka_unclean_recovery.documents.reading.codec import json_line
@@ -69,7 +69,7 @@ def inspect(console: Console, options: Options) -> int:
 
 
 def shown(seen: QuorumInspectJson, how: Format) -> str:
-    return json_line(seen) if how.is_json else render_inspect(seen)
+    return json_line(seen) if how.is_json else render_inspect(seen, columns_to_fit(how))
 
 
 def locations(paths: Sequence[Path]) -> list[LocalLocation]:

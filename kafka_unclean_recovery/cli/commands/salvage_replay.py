@@ -31,7 +31,7 @@ from kafka_unclean_recovery.cli.selection import Selection, selection
 from kafka_unclean_recovery.cli.terminal.colour import Color, ColorFlag
 from kafka_unclean_recovery.cli.terminal.console import Console, check_outside_log_directories
 from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
-from kafka_unclean_recovery.cli.terminal.output import count_and_first, print_text
+from kafka_unclean_recovery.cli.terminal.output import columns_to_fit, count_and_first, print_text
 from kafka_unclean_recovery.cli.terminal.scan_watch import Signals
 from kafka_unclean_recovery.cluster.config.client_config import ClientConfig
 from kafka_unclean_recovery.cluster.wire.bootstrap import Address, connect_any, parse_bootstrap
@@ -146,15 +146,17 @@ def _run(console: Console, options: Options) -> int:
                 whole = ended and chosen.everything
                 note(console, options.journal, partial(_note, options.saved, works, whole))
     is_json = options.format.is_json
-    text = render_json(works, produces, refused) if is_json else render_replay(works, produces)
-    print_text(console, text, options.format)
+    if is_json:
+        text = render_json(works, produces, refused)
+    else:
+        text = render_replay(works, produces, columns_to_fit(options.format))
     complaints = [*refused, *_complaints(saved, works, chosen)]
-    for complaint in complaints:
-        console.say(complaint)
+    below = [*complaints]
     if not produces:
-        console.say("nothing was produced")
+        below.append("nothing was produced")
         if works and not options.execute:
-            console.say(f"next, to produce them: {_executing(options)}")
+            below.append(f"next, to produce them: {_executing(options)}")
+    print_text(console, text, options.format, below)
     return NOT_ALL if complaints else OK
 
 

@@ -13,7 +13,7 @@ from kafka_unclean_recovery.cli.incident import note, read_incident
 from kafka_unclean_recovery.cli.selection import Selection, selection
 from kafka_unclean_recovery.cli.terminal.console import Console, check_new_directory, read_input
 from kafka_unclean_recovery.cli.terminal.log_format import context_of_command
-from kafka_unclean_recovery.cli.terminal.output import count_and_first, print_text
+from kafka_unclean_recovery.cli.terminal.output import columns_to_fit, count_and_first, print_text
 from kafka_unclean_recovery.cli.terminal.scan_watch import ScanWatch
 from kafka_unclean_recovery.documents.manual_recovery import parse_elections
 from kafka_unclean_recovery.errors import NOT_ALL, OK, Exit, usage
@@ -55,14 +55,14 @@ def save(console: Console, options: Options) -> int:
     leaders = _leaders(options)
     chosen = selection(options.topics, options.path_to_json_file)
     manifest = _salvage(console, options, leaders, chosen, records)
-    text = manifest_json(manifest) if options.format.is_json else render_salvage(manifest)
+    width = columns_to_fit(options.format)
+    text = manifest_json(manifest) if options.format.is_json else render_salvage(manifest, width)
     note(console, options.journal, lambda journal: note_salvage(journal, options.output, manifest))
-    print_text(console, text, options.format)
     complaints = [*_complaints(manifest), *_not_found(manifest.replicas, leaders, chosen)]
-    for complaint in complaints:
-        console.say(complaint)
+    below = [*complaints]
     if records is not None and any(row.saved for row in manifest.replicas):
-        console.say(f"next, see what producing them again would do: {_replay(options)}")
+        below.append(f"next, see what producing them again would do: {_replay(options)}")
+    print_text(console, text, options.format, below)
     return NOT_ALL if complaints else OK
 
 

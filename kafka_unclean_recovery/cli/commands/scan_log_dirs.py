@@ -24,7 +24,12 @@ from kafka_unclean_recovery.cli.selection import Selection, selection
 from kafka_unclean_recovery.cli.terminal.colour import Color, ColorFlag
 from kafka_unclean_recovery.cli.terminal.console import Console, check_output, write_new
 from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
-from kafka_unclean_recovery.cli.terminal.output import count_and_first, print_text, scan_complaints
+from kafka_unclean_recovery.cli.terminal.output import (
+    columns_to_fit,
+    count_and_first,
+    print_text,
+    scan_complaints,
+)
 from kafka_unclean_recovery.cli.terminal.scan_watch import ScanWatch
 from kafka_unclean_recovery.documents.replica_info import replica_info_json
 from kafka_unclean_recovery.errors import NOT_ALL, OK
@@ -100,7 +105,11 @@ def _give(console: Console, options: Options, info: ReplicaInfo) -> None:
         if options.output is not None:
             write_new(options.output, text, "--output")
     finally:
-        shown = text if options.format.is_json else render_replica_info(info)
+        shown = (
+            text
+            if options.format.is_json
+            else render_replica_info(info, columns_to_fit(options.format))
+        )
         print_text(console, shown, options.format)
 
 

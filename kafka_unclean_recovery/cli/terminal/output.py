@@ -10,6 +10,7 @@ import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 from kafka_unclean_recovery.cli import metrics_file
 from kafka_unclean_recovery.cli.flags import Format, ReplicaFormat
@@ -18,6 +19,9 @@ from kafka_unclean_recovery.cli.terminal.console import Console
 from kafka_unclean_recovery.errors import NOT_ALL, OK
 from kafka_unclean_recovery.model import ReplicaInfo, Report
 from kafka_unclean_recovery.wording import below_high_watermark, one_line
+
+if TYPE_CHECKING:
+    from kafka_unclean_recovery.report.window import Window
 
 _REPORT = "kafka_unclean_recovery.report"
 _NEEDED = {
@@ -32,6 +36,7 @@ _ON_A_TERMINAL = (f"{_REPORT}.narrow", f"{_REPORT}.overview")
 # The prompt of the shell comes below all.
 _PROMPT_LINES = 1
 _MOST_REASONS = 4
+_COMMAND = "kafka-"
 WIDE_HINT = "all of it: --format wide"
 
 
@@ -72,14 +77,22 @@ def print_report(
         console.say(sentence)
 
 
-def print_text(console: Console, text: str, how: Format) -> None:
-    """Print a text; as a table no more of it on a terminal than its window holds."""
-    size = _size() if how is Format.TABLE else None
-    if size is not None:
-        from kafka_unclean_recovery.report.window import Window, folded
+def print_text(console: Console, text: str, how: Format, below: Sequence[str] = ()) -> None:
+    """Print a text and say the sentences below it; as a table no more of it on a terminal than the
+    window holds, and no line that is wider but commands, which are to be copied."""
+    window = window_above(console, how, below)
+    if window is not None:
+        from kafka_unclean_recovery.report.window import folded, wrapped
 
-        text = folded(text, Window.above(_PROMPT_LINES, size), WIDE_HINT)
+        lines = (
+            [line] if _COMMAND in line else wrapped(line, window.columns)
+            for line in text.splitlines()
+        )
+        text = "".join(f"{line}\n" for part in lines for line in part)
+        text = folded(text, window, WIDE_HINT)
     give(console, text, how)
+    for sentence in below:
+        console.say(sentence)
 
 
 def give(console: Console, text: str, how: Format) -> None:
@@ -94,6 +107,18 @@ def columns_to_fit(how: Format) -> int | None:
     """Return how wide a text may be, None where nobody reads it on a terminal or all is wanted."""
     size = _size() if how is Format.TABLE else None
     return None if size is None else size.columns
+
+
+def window_above(console: Console, how: Format, below: Sequence[str]) -> Window | None:
+    """Return the window of the terminal above the sentences that will be said below, None where
+    nobody reads there or all is wanted."""
+    size = _size() if how is Format.TABLE else None
+    if size is None:
+        return None
+    from kafka_unclean_recovery.report.window import Window
+
+    taken = sum(console.lines_of(sentence, size.columns) for sentence in below)
+    return Window.above(taken + _PROMPT_LINES, size)
 
 
 def _size() -> os.terminal_size | None:

@@ -19,14 +19,14 @@ _COLUMNS = columns(
 )
 
 
-def render_replay(works: Sequence[Work], executed: bool) -> str:
+def render_replay(works: Sequence[Work], executed: bool, width: int | None = None) -> str:
     """Return a table of what is produced, then what the targets alter, then the total."""
     with_verb = [
         (above, _verb(executed) if above == "records" else below, align)
         for above, below, align in _COLUMNS
     ]
     return page(
-        table(with_verb, [_cells(work, executed) for work in works]),
+        table(with_verb, [_cells(work, executed) for work in works], width),
         shown_lines(_notes(works)),
         _summary(works, executed),
     )

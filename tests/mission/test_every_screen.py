@@ -1,0 +1,124 @@
+"""Each command that shows rows fits into a window of 80 by 24 and of 200 by 50, however many rows
+there are: all of them counted, and what to do last."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import dropwhile
+from pathlib import Path
+
+import pytest
+
+from benchmarks.outage_process import SETTINGS, make
+from kafka_unclean_recovery.emulator import Cluster, Options
+from tests.cli.in_process import RECOVERY, invoke
+from tests.mission.test_screens import ELECT, SIZES, Screen, Terminal
+
+
+@dataclass(frozen=True)
+class Incident:
+    """An outage of so many partitions that was ended by an election; broker 1, with the longest
+    logs, is still down, and its disk was saved."""
+
+    partitions: int
+    cluster: Cluster
+    before: Screen
+    journal: Path
+    saved: Path
+
+    @property
+    def server(self) -> tuple[str, str]:
+        return "--bootstrap-server", self.cluster.bootstrap_servers
+
+    @property
+    def disk(self) -> tuple[str, str]:
+        return "--log-dirs", str(self.cluster.log_directory(1))
+
+    def commands(self, home: Path) -> dict[str, tuple[str, ...]]:
+        journal = ("--journal", str(self.journal))
+        manual = ("--manual-recovery-output-file", str(home / "manual.json"))
+        other = ("--log-dirs", str(self.cluster.log_directory(2)))
+        return {
+            "plan": (*self.disk, *other, *manual),
+            "scan-log-dirs": self.disk[1:],
+            "start-order": (*self.server, *self.disk),
+            "before-start": (*self.server, *self.disk, *journal),
+            "salvage": (*self.disk, *journal, "--output", str(home / "saved")),
+            "salvage replay": (str(self.saved), *self.server),
+            "aftercare": (*self.server, *journal),
+            "ok-to-stop": (*self.server, "--brokers", "2"),
+        }
+
+
+@pytest.fixture(scope="module", params=[1, 36, 400])
+def incident(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Incident]:
+    home = tmp_path_factory.mktemp("incident")
+    with (
+        Cluster(Options(brokers=3, settings=SETTINGS)) as cluster,
+        pytest.MonkeyPatch.context() as patch,
+    ):
+        patch.setenv("XDG_STATE_HOME", str(home / "state"))
+        make(cluster, request.param)
+        for broker in (2, 3):
+            cluster.start(broker)
+        cluster.wait_until(lambda e: all(map(e.state.active, (2, 3))))
+        disk = ("--log-dirs", str(cluster.log_directory(1)))
+        server = ("--bootstrap-server", cluster.bootstrap_servers)
+        before = Terminal((80, 24), "before-start", *server, *disk).finish()
+        assert invoke(RECOVERY, *server, *ELECT, "--accept-loss", "*").code == 0
+        (journal,) = (home / "state").rglob("*.jsonl")
+        saved = home / "saved"
+        done = invoke(RECOVERY, "salvage", *disk, "--journal", str(journal), "--output", str(saved))
+        assert done.code == 0, done.stderr
+        yield Incident(request.param, cluster, before, journal, saved)
+
+
+def _fits(screen: Screen, size: tuple[int, int]) -> None:
+    """Check the window as it is in the end; what is said before the rows may have left it."""
+    columns, most = size
+    lines = list(dropwhile(lambda line: line.startswith(f"{RECOVERY}: "), screen.lines))
+    # Sentences, and commands that are to be copied, are wrapped by the terminal.
+    laid_out = [line for line in lines if RECOVERY not in line]
+    assert [line for line in laid_out if len(line) > columns] == []
+    assert sum(max(1, -(-len(line) // columns)) for line in lines) < most, screen.text
+
+
+@SIZES
+@pytest.mark.parametrize(
+    "command",
+    [
+        *("plan", "scan-log-dirs", "start-order", "before-start", "salvage", "salvage replay"),
+        *("aftercare", "ok-to-stop"),
+    ],
+)
+def test_its_rows_are_one_screen(
+    incident: Incident, command: str, size: tuple[int, int], tmp_path: Path
+) -> None:
+    screen = Terminal(size, *command.split(), *incident.commands(tmp_path)[command]).finish()
+    assert screen.code in (0, 1), screen.text
+    _fits(screen, size)
+
+
+def test_a_start_that_destroys_nothing_is_one_screen_too(incident: Incident) -> None:
+    _fits(incident.before, (80, 24))
+    count = "1 replica" if incident.partitions == 1 else f"{incident.partitions} replicas"
+    assert f"broker 1: {count}: {incident.partitions} leads" in incident.before.text
+
+
+def test_a_start_tells_what_it_destroys_first_and_where_the_commands_are(
+    incident: Incident, tmp_path: Path
+) -> None:
+    words = incident.commands(tmp_path)["before-start"]
+    screen = Terminal((80, 24), "before-start", *words).finish()
+    assert f"the start deletes {incident.partitions} record" in " ".join(screen.lines)
+    assert "next, to save what their leaders lack: kafka-unclean-recovery salvage" in screen.text
+    wide = Terminal((80, 24), "before-start", *words, "--format", "wide").finish()
+    assert wide.text.count("mkdir -p") == incident.partitions
+    assert "the commands below the table" in wide.text
+    if incident.partitions > 1:
+        assert screen.lines[0].endswith(f"{incident.partitions} records deleted")
+        assert "mkdir -p" not in screen.text
+        assert "the commands of --format wide" in screen.text
