@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,6 +18,7 @@ from kafka_unclean_recovery.documents.writing import plan_digest
 # What the fields are called that hold a name, and the word that stands for one.
 _NAMES = {
     "topic": "topic",
+    "name": "topic",
     "target_topic": "topic",
     "unclean_topics": "topic",
     "group": "group",
@@ -32,14 +33,24 @@ _NAMES = {
 }
 # Fields whose keys are topics.
 _KEYED_BY_TOPIC = ("min_isr_of_topics",)
-# What programs read as it is.
+# What programs read as it is: codes, ids, times, digests.
+_TIME = "_at"
 _KEPT = frozenset(
     {
-        *("v", "kind", "format_version", "event", "code", "severity", "outcome", "source", "mode"),
-        *("status", "effect", "worst", "release", "version", "transport", "election_method"),
-        *("dialect", "move", "digest", "plan_digest", "topic_id", "directory_id", "cluster_id"),
-        *("at", "created_at", "made_at", "checked_at", "scanned_at", "approved_at", "salvaged_at"),
-        *("command", "evidence", "key", "name", "min_isr_source"),
+        *(
+            "at",
+            "v",
+            "kind",
+            "format_version",
+            "event",
+            "code",
+            "severity",
+            "outcome",
+            "mode",
+            "status",
+        ),
+        *("effect", "worst", "release", "version", "transport", "election_method", "dialect"),
+        *("move", "digest", "plan_digest", "topic_id", "directory_id", "cluster_id", "evidence"),
     }
 )
 # These sentences may name groups that no field names.
@@ -48,6 +59,10 @@ _UNTOLD = "a sentence that may name groups was left out"
 _ADDRESS = re.compile(
     r"\b\d{1,3}(?:\.\d{1,3}){3}\b|\[?(?:[0-9a-fA-F]{0,4}:){3,7}[0-9a-fA-F]{0,4}\]?"
 )
+# What a name may stand in, and before the number of a partition.
+_TOKEN = re.compile(r"[\w.-]+")
+_PLAIN = re.compile(r"\w(?:[\w.-]*\w)?|\w")
+_OF_PARTITION = re.compile(r"(.+)(-\d+)")
 _PATH = re.compile(r"(?<![\w/.])/[\w.@+-]+(?:/[\w.@+-]+)+")
 
 
@@ -61,7 +76,7 @@ class Masks:
 
     words: dict[str, str] = field(default_factory=dict)
     _counts: dict[str, int] = field(default_factory=dict)
-    _pattern: re.Pattern[str] | None = None
+    _odd: re.Pattern[str] | None = None
 
     def learn(self, kind: str, names: Iterable[str]) -> None:
         """Give a word to each name that has none yet."""
@@ -69,7 +84,7 @@ class Masks:
             if name and name not in self.words:
                 number = self._counts[kind] = self._counts.get(kind, 0) + 1
                 self.words[name] = f"{kind}-{number}"
-                self._pattern = None
+                self._odd = None
 
     def learn_from(self, content: bytes) -> None:
         """Learn the names that a file of JSON documents, one or a line each, has in fields. Raises
@@ -92,10 +107,21 @@ class Masks:
 
     def text(self, text: str) -> str:
         """Return a sentence with words instead of names, addresses and paths."""
-        if self._pattern is None:
-            self._pattern = _pattern(self.words)
-        told = self._pattern.sub(lambda found: self.words[found[0]], text)
+        if self._odd is None:
+            self._odd = _alternatives(n for n in self.words if not _PLAIN.fullmatch(n))
+        told = self._odd.sub(lambda found: self.words[found[0]], text)
+        told = _TOKEN.sub(self._of_token, told)
         return _PATH.sub("path", _ADDRESS.sub("address", told))
+
+    def _of_token(self, found: re.Match[str]) -> str:
+        """Return what stands for a name, alone or before the number of a partition; points and
+        hyphens around it are the sentence's."""
+        whole = found[0]
+        name = whole.strip(".-")
+        before, _, after = whole.partition(name) if name else (whole, "", "")
+        if name not in self.words and (parted := _OF_PARTITION.fullmatch(name)):
+            name, after = parted[1], parted[2] + after
+        return f"{before}{self.words[name]}{after}" if name in self.words else whole
 
     def _learn(self, value: Any, key: str) -> None:
         if isinstance(value, dict):
@@ -118,7 +144,7 @@ class Masks:
             }
         if isinstance(value, list):
             return [self._masked(inner, key) for inner in value]
-        if not isinstance(value, str) or key in _KEPT:
+        if not isinstance(value, str) or key in _KEPT or key.endswith(_TIME):
             return value
         if key in _NAMES:
             return self.words.get(value, value)
@@ -137,10 +163,7 @@ def _documents(content: bytes) -> list[Any]:
         raise NotMasked("it is no JSON") from None
 
 
-def _pattern(words: Mapping[str, str]) -> re.Pattern[str]:
-    """Return what finds each name where it stands for itself, and before the number of a
-    partition."""
-    if not words:
-        return re.compile(r"(?!)")
-    names = "|".join(re.escape(name) for name in sorted(words, key=len, reverse=True))
-    return re.compile(rf"(?<![\w.-])(?:{names})(?=-\d+(?![\w.-]*\w)|(?![.-]*\w))")
+def _alternatives(names: Iterable[str]) -> re.Pattern[str]:
+    """Return what finds names that have other characters than a topic's: those are few."""
+    longest_first = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
+    return re.compile(rf"(?<!\w)(?:{longest_first or '(?!)'})(?!\w)")

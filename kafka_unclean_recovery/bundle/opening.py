@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import tarfile
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import IO, BinaryIO, cast
 
 from kafka_unclean_recovery.bundle.archive import INDEX
 from kafka_unclean_recovery.documents.bundle import BundleJson
@@ -29,6 +30,23 @@ class Opened:
 
     index: BundleJson
     files: Mapping[str, bytes]
+
+
+@dataclass(slots=True)
+class _Bounded:
+    """A file that may not have more than so many bytes, whatever it says of itself."""
+
+    file: gzip.GzipFile
+    source: str
+    left: int
+
+    def read(self, size: int) -> bytes:
+        """Read as a file does. Raises InputError for a file that has more."""
+        data = self.file.read(size)
+        self.left -= len(data)
+        if self.left < 0:
+            raise InputError(f"{self.source}: holds more than {LARGEST} bytes; {_GIVE}")
+        return data
 
 
 def open_archive(path: Path, wanted: frozenset[str], source: str) -> Opened:
@@ -52,12 +70,13 @@ def open_archive(path: Path, wanted: frozenset[str], source: str) -> Opened:
 def _read(file: BinaryIO, wanted: frozenset[str], source: str) -> dict[str, bytes]:
     """Return the wanted files. Nothing is written, and nothing that is not plain is looked at."""
     found: dict[str, bytes] = {}
-    left = LARGEST
-    with tarfile.open(fileobj=file, mode="r|gz") as archive:
+    with (
+        gzip.open(file) as unpacked,
+        tarfile.open(
+            fileobj=cast("IO[bytes]", _Bounded(unpacked, source, LARGEST)), mode="r|"
+        ) as archive,
+    ):
         for member in archive:
-            left -= member.size
-            if left < 0:
-                raise InputError(f"{source}: holds more than {LARGEST} bytes; {_GIVE}")
             content = archive.extractfile(member) if member.isreg() else None
             if content is None or member.name not in wanted:
                 continue

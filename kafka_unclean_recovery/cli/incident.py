@@ -35,11 +35,15 @@ def last_journal(console: Console) -> Path:
 
 def read_incident(path: Path) -> PostMortem:
     """Return what the journal of --journal tells. Raises Exit(2), InputError."""
-    if not path.exists():
+    try:
+        path.stat()
+    except FileNotFoundError:
         raise usage(
             f"{FLAG} {path}: no such file on this host; copy it from the host of the run that"
             " elected, and give what it holds in the end to report --copy there"
-        )
+        ) from None
+    except (OSError, ValueError):
+        pass  # Whoever reads it says why it can't be read.
     return read_post_mortem(read_input(path, FLAG, torn=True), f"{FLAG} {path}")
 
 

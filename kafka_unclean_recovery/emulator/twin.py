@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from uuid import UUID
 
+from kafka_unclean_recovery.kafka_names import MIN_INSYNC_REPLICAS
 from kafka_unclean_recovery.kraft_rules.releases import RELEASES, Release
 from kafka_unclean_recovery.model import (
     EpochLineage,
@@ -21,6 +22,7 @@ from kafka_unclean_recovery.model import (
 )
 from kafka_unclean_recovery.wording import and_more
 
+_MOST_BROKERS = 1000
 ELECTS_BY_ITSELF = "unclean.leader.election.enable"
 
 Configs = Mapping[str, str]
@@ -79,9 +81,11 @@ class Twin:
 def twin_of(plans: Sequence[PartitionPlan], configs: Mapping[str, Configs], release: str) -> Twin:
     """Return the twin of a cluster with these offline partitions. configs: by topic. Raises
     ValueError for what no controller of the release has, or no cluster."""
-    _check(plans, RELEASES[release])
+    _check(plans, configs, RELEASES[release])
     named = {broker for plan in plans for broker in plan.state.replicas}
     running = {log.broker for plan in plans for log in plan.replica_logs if log.live} & named
+    if not running:
+        raise ValueError("no broker with a replica was live, so that nobody can be elected")
     partitions = tuple(_partition(plan, running) for plan in plans)
     topics = {plan.state.topic for plan in plans}
     return Twin(
@@ -98,8 +102,13 @@ def twin_of(plans: Sequence[PartitionPlan], configs: Mapping[str, Configs], rele
     )
 
 
-def _check(plans: Sequence[PartitionPlan], release: Release) -> None:
+def _check(
+    plans: Sequence[PartitionPlan], configs: Mapping[str, Configs], release: Release
+) -> None:
     """Raise ValueError for what can't be one cluster of this release."""
+    named = {broker for plan in plans for broker in plan.state.replicas}
+    if len(named) > _MOST_BROKERS:
+        raise ValueError(f"it names {len(named)} brokers, and an emulated cluster has at most 1000")
     topic_ids: dict[str, str] = {}
     for state in (plan.state for plan in plans):
         if topic_ids.setdefault(state.topic, state.topic_id) != state.topic_id:
@@ -109,6 +118,10 @@ def _check(plans: Sequence[PartitionPlan], release: Release) -> None:
                 f"{state.topic_partition} has an ELR or a last known one, and {release.name} has"
                 " neither; give another --release"
             )
+    for topic, found in configs.items():
+        least = found.get(MIN_INSYNC_REPLICAS, "1")
+        if not (least.isascii() and least.isdecimal() and 0 < int(least) < 2**31):
+            raise ValueError(f"{MIN_INSYNC_REPLICAS} of topic {topic} is no number: {least!r}")
     if len(set(topic_ids.values())) < len(topic_ids):
         raise ValueError("two topics have the same id; make a new archive")
 

@@ -23,8 +23,10 @@ from tests.cli.in_process import RECOVERY, invoke
 from tests.cli.test_emulator import running
 from tests.cli.test_rehearsal import elected, rehearsed, said_so_far, told
 from tests.emulator.losing import lose_the_longer_log
-from tests.schemas import validated
+from tests.schemas import SCHEMAS, validated
 
+# Their pattern is that of a topic's name.
+NAMED = {"topic", "name", "unclean_topics", "min_isr_of_topics"}
 # The last ones are words of documents and of sentences.
 TOPICS = (
     "payments",
@@ -137,6 +139,48 @@ def _masks(*topics: str) -> Masks:
 )
 def test_a_name_is_found_where_it_stands_for_itself(text: str, masked: str) -> None:
     assert _masks("orders", "orders.eu").text(text) == masked
+
+
+def test_a_name_of_any_characters_is_found() -> None:
+    masks = _masks("orders")
+    masks.learn("group", ["the billing team", "a/b", "-odd-"])
+    said = "group the billing team, a/b, -odd- and orders-1"
+    assert masks.text(said) == "group group-1, group-2, group-3 and topic-1-1"
+
+
+def _read_by_programs(schema: Any, key: str = "") -> Iterator[str]:
+    """Yield the fields whose texts a schema does not leave free."""
+    if isinstance(schema, dict):
+        if key and any(word in schema for word in ("enum", "const", "pattern", "format")):
+            yield key
+        for name, inner in schema.get("properties", {}).items():
+            yield from _read_by_programs(inner, name)
+        for word in ("items", "anyOf", "prefixItems", "additionalProperties"):
+            yield from _read_by_programs(schema.get(word), key)
+        for inner in schema.get("$defs", {}).values():
+            yield from _read_by_programs(inner)
+        if reference := schema.get("$ref"):
+            yield f"{key}:{reference.rpartition('/')[2]}"
+    elif isinstance(schema, list):
+        for inner in schema:
+            yield from _read_by_programs(inner, key)
+
+
+@pytest.mark.parametrize(
+    "kind", ["report", "plan", "doctor", "replica-info", "cluster-observation"]
+)
+def test_what_programs_read_stays_as_it_is(kind: str) -> None:
+    schema = SCHEMAS[f"{kind}-1.schema.json"]
+    definitions = schema.get("$defs", {})
+    fields = set()
+    for found in _read_by_programs(schema):
+        key, _, reference = found.partition(":")
+        referred = definitions.get(reference, {})
+        if not reference or any(word in referred for word in ("enum", "const")):
+            fields.add(key)
+    text = _masks(*sorted(fields), "orders")
+    for key in fields - NAMED:
+        assert text.masked_document({key: "orders"}) == {key: "orders"}, key
 
 
 def test_a_sentence_that_may_name_a_group_is_left_out() -> None:

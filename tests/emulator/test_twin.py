@@ -193,9 +193,34 @@ def test_it_has_the_configs_of_its_topics_but_elects_nobody_by_itself(tmp_path: 
     ],
 )
 def test_what_cannot_be_one_cluster_is_refused(other: PartitionState, why: str) -> None:
-    plans = [_plan(0, []), replace(_plan(1, []), state=other)]
+    plans = [_plan(0, [_log(7, ())]), replace(_plan(1, []), state=other)]
     with pytest.raises(ValueError, match=why):
         twin_of(plans, {}, RELEASE)
+
+
+@pytest.mark.parametrize("value", ["many", "0", "-1", "2.5", str(2**31), "٣"])
+def test_a_min_isr_that_is_no_number_is_refused(value: str) -> None:
+    with pytest.raises(ValueError, match=r"min\.insync\.replicas of topic t is no number"):
+        twin_of([_plan(0, [])], {"t": {"min.insync.replicas": value}}, RELEASE)
+
+
+def test_more_brokers_than_an_emulated_cluster_has_are_refused() -> None:
+    logs = [_log(id_, ()) for id_ in range(1000, 2000)]
+    with pytest.raises(ValueError, match="names 1002 brokers"):
+        twin_of([_plan(0, logs)], {}, RELEASE)
+
+
+def test_a_broker_that_was_unregistered_is_so_here(tmp_path: Path) -> None:
+    plan = _plan(0, [_log(7, (EpochSpan(0, 0, 5),))], unregistered_replicas=(2,))
+    for cluster in _made(tmp_path, twin_of([plan], {}, RELEASE)):
+        assert cluster.look(lambda e: sorted(e.state.brokers)) == [7, 40]
+        (row,) = _looked_at(cluster)
+        assert row["replicas"] == [7, 2, 40]
+
+
+def test_where_nobody_with_a_replica_lives_there_is_nothing_to_rehearse() -> None:
+    with pytest.raises(ValueError, match="nobody can be elected"):
+        twin_of([_plan(0, [])], {}, RELEASE)
 
 
 def test_a_release_without_elr_cannot_have_one() -> None:
@@ -204,7 +229,7 @@ def test_a_release_without_elr_cannot_have_one() -> None:
 
 
 def test_a_directory_with_a_cluster_is_left_alone(tmp_path: Path) -> None:
-    twin = twin_of([_plan(0, [])], {}, RELEASE)
+    twin = twin_of([_plan(0, [_log(7, ())])], {}, RELEASE)
     origin = Origin(CLUSTER_ID, 0, RELEASE)
     write_twin(tmp_path, twin, origin)
     before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}

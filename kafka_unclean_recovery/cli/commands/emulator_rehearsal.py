@@ -28,7 +28,6 @@ _STATE = "rehearsal-state"
 class Rehearsal:
     """A twin and the text of the plan that it was made by."""
 
-    source: str
     plan: str
     twin: Twin
     origin: Origin
@@ -95,9 +94,8 @@ def rehearsal_of(options: Options) -> Rehearsal:
         )
     except ValueError as error:
         raise usage(f"{source}: {error}") from None
-    return Rehearsal(
-        source, text, twin, Origin(plan.cluster_id, _made_at(plan, source), options.release.value)
-    )
+    origin = Origin(plan.cluster_id, _made_at(plan, source), options.release.value)
+    return Rehearsal(text, twin, origin)
 
 
 def _configs(index: BundleJson) -> dict[str, Configs]:

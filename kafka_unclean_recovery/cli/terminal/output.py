@@ -36,7 +36,8 @@ _ON_A_TERMINAL = (f"{_REPORT}.narrow", f"{_REPORT}.overview")
 # The prompt of the shell comes below all.
 _PROMPT_LINES = 1
 _MOST_REASONS = 4
-_COMMAND = "kafka-"
+# What is to be copied.
+_COMMAND = re.compile(r"\bkafka-(?:unclean-recovery|elect-leaders|[a-z-]+\.sh) ")
 WIDE_HINT = "all of it: --format wide"
 
 
@@ -85,7 +86,7 @@ def print_text(console: Console, text: str, how: Format, below: Sequence[str] = 
         from kafka_unclean_recovery.report.window import folded, wrapped
 
         lines = (
-            [line] if _COMMAND in line else wrapped(line, window.columns)
+            [line] if _COMMAND.search(line) else wrapped(line, window.columns)
             for line in text.splitlines()
         )
         text = "".join(f"{line}\n" for part in lines for line in part)
