@@ -64,7 +64,14 @@ def _needed(shell: str) -> None:
 def _shell(name: str, home: Path, programs: Path = BIN) -> Iterator[TypedShell]:
     """Yield a shell with our completions as packages install them; `home` is empty."""
     _needed(name)
-    env = {"HOME": str(home), "PATH": f"{programs}:{os.environ['PATH']}", "INPUTRC": "/dev/null"}
+    env = {
+        "HOME": str(home),
+        "PATH": f"{programs}:{os.environ['PATH']}",
+        "INPUTRC": "/dev/null",
+        # The shell inherits what other tests of this process may have set.
+        "XDG_STATE_HOME": "",
+        "XDG_CONFIG_HOME": "",
+    }
     if name == "bash":
         command = ["bash", "--norc", "--noprofile", "-i"]
         setup = [f"source {HERE}/{program}.bash" for program in PROGRAMS]

@@ -1,4 +1,4 @@
-"""The tutorial's commands, run in its order, print what stands there."""
+"""The commands of the tutorial and of the incident, run in their order, print what stands there."""
 
 from __future__ import annotations
 
@@ -12,17 +12,24 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
+
 from tests.command_lines import ROOT
 from tests.real.waiting import wait_until
 
-SERVER, SOCKET, LEFT_OUT = "127.0.0.1:9092", "SOCKET", "[...]"
+SERVER, SOCKET, JOURNAL, LEFT_OUT = "127.0.0.1:9092", "SOCKET", "JOURNAL", "[...]"
 SECONDS = 60.0
 
 
-def test_its_commands_print_what_it_shows(tmp_path: Path) -> None:
-    first, *others = _commands((ROOT / "docs" / "tutorial.md").read_text())
+# Fewer commands: they are no longer seen.
+@pytest.mark.parametrize(("page", "commands"), [("tutorial", 9), ("incident", 8)])
+def test_its_commands_print_what_it_shows(page: str, commands: int, tmp_path: Path) -> None:
+    first, *others = found = _commands((ROOT / "docs" / f"{page}.md").read_text())
+    assert len(found) == commands
     with _emulator(first[0], tmp_path) as places:
         for line, shown in others:
+            for journal in (tmp_path / "state").rglob("*.jsonl"):
+                places[JOURNAL] = str(journal)
             printed = _printed(_with(line, places), tmp_path)
             _compare(line, [_with(text, places) for text in shown], printed)
 
@@ -35,8 +42,6 @@ def _commands(page: str) -> list[tuple[str, list[str]]]:
             found.append((line[2:], []))
         else:
             found[-1][1].append(line)
-    # Fewer: they are no longer seen.
-    assert len(found) == 9
     return found
 
 
@@ -89,8 +94,8 @@ def _emulator(line: str, home: Path) -> Iterator[dict[str, str]]:
         try:
             wait_until(lambda: told.read_text().count("\n") >= 2, SECONDS, told.read_text)
             server, socket = told.read_text().splitlines()[:2]
-            address = server.removeprefix("bootstrap.servers=").partition(",")[0]
-            yield {SERVER: address, SOCKET: socket.removeprefix("control.socket=")}
+            addresses = server.removeprefix("bootstrap.servers=")
+            yield {SERVER: addresses, SOCKET: socket.removeprefix("control.socket=")}
         finally:
             process.send_signal(signal.SIGINT)
             process.wait(SECONDS)

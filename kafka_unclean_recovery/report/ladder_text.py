@@ -7,15 +7,24 @@ records. This module does no I/O.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import groupby
 from string import ascii_uppercase
 from textwrap import fill
 
 from kafka_unclean_recovery.model import PartitionPlan, PartitionReport, Report
 from kafka_unclean_recovery.planning.losses import loss_under
+from kafka_unclean_recovery.report.document import summarize
 from kafka_unclean_recovery.report.ladder import Ladder, Rung, ladder_of, rung_texts
-from kafka_unclean_recovery.report.table import parts_around, why_no_logs
+from kafka_unclean_recovery.report.overview import badness
+from kafka_unclean_recovery.report.table import (
+    finding_lines,
+    parts_around,
+    problem_lines,
+    total_line,
+    why_no_logs,
+)
+from kafka_unclean_recovery.report.window import Window, first_of, wrapped
 from kafka_unclean_recovery.shown import shown
 from kafka_unclean_recovery.wording import (
     ids_text,
@@ -33,6 +42,8 @@ _COLOURS = ((25, 15), (214, 0), (36, 0), (175, 0), (74, 0), (166, 0), (142, 0), 
 CODES = re.compile(r"\x1b\[(?:48;5;[0-9]+;38;5;[0-9]+(?:;9)?|0)m")
 """The codes of the coloured bars; what comes from outside has none any more."""
 
+_LEFT_OUT = "... and {} more partitions: --topics chooses, and a file or a pager gets all"
+_MOST_PROBLEMS = 3
 _EXPLAINED = (
     "A bar is a replica; A is the newest leader epoch in the picture, B the one before. Small"
     " letters are lost under the designated leader (*); | is the high watermark that the replica"
@@ -56,6 +67,46 @@ def _ladders(report: Report, width: int, colour: bool) -> Iterator[str]:
         yield fill(_EXPLAINED, max(width, _LEAST_BAR))
     for row in report.partitions:
         yield "\n" + "\n".join(_partition(row, bar, colour))
+
+
+def ladder_lines(report: Report, window: Window, colour: bool) -> list[str]:
+    """Return what fits into the window: all of it, else the ladders of the worst partitions, one at
+    least, how many are left out, and the totals."""
+    columns = window.columns
+    whole = ladder_parts(report, columns, colour=False)
+    if window.fitting(part.removesuffix("\n") for part in whole) is not None:
+        return "".join(ladder_parts(report, columns, colour)).splitlines()
+    bar = max(columns - len(_INDENT) - _NAME_WIDTH, _LEAST_BAR)
+    lines = fill(_EXPLAINED, max(columns, _LEAST_BAR)).splitlines()
+    problems = _wrapped(problem_lines(report), columns)
+    ends = [
+        *first_of(problems, _MOST_PROBLEMS, "lines of problems"),
+        *_wrapped([total_line(report, summarize(report))], columns),
+    ]
+    room = window.lines - len(lines) - len(ends) - len(wrapped(_LEFT_OUT, columns)) - 2
+    found = _wrapped(finding_lines(report), columns)
+    least, _ = _worst(report, 0, bar, colour)
+    for_findings = min(room // 3, room - len(least))
+    found = [*first_of(found, for_findings, "lines of findings")] if for_findings > 0 else []
+    ladders, left = _worst(report, room - len(found), bar, colour)
+    more = wrapped(_LEFT_OUT.format(left), columns) if left else []
+    return [*lines, *ladders, *more, "", *found, *ends]
+
+
+def _worst(report: Report, room: int, bar: int, colour: bool) -> tuple[list[str], int]:
+    """Return the ladders of the worst partitions, as many as there is room for and one at least,
+    and how many are left."""
+    lines: list[str] = []
+    for number, row in enumerate(sorted(report.partitions, key=badness)):
+        ladder = ["", *_partition(row, bar, colour)]
+        if lines and len(lines) + len(ladder) > room:
+            return lines, len(report.partitions) - number
+        lines += ladder
+    return lines, 0
+
+
+def _wrapped(sentences: Iterable[str], columns: int) -> list[str]:
+    return [line for each in sentences for line in wrapped(shown(each), columns)]
 
 
 def _partition(row: PartitionReport, bar: int, colour: bool) -> Iterator[str]:

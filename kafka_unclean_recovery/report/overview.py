@@ -146,7 +146,7 @@ def _topics(rows: Sequence[PartitionReport], columns: int) -> _Section:
     tried = any(row.outcome for row in rows)
     done = ("elected", "failed") if tried else ("to elect", "none")
     header = ("topic", "partitions", "online", *done, "certain loss", "possible loss", "")
-    worst = sorted(by_topic.items(), key=lambda item: min(map(_badness, item[1])))
+    worst = sorted(by_topic.items(), key=lambda item: min(map(badness, item[1])))
 
     def section(or_more: str) -> _Section:
         cells = [(topic, *_counts(of_it), *_losses(of_it, or_more), "") for topic, of_it in worst]
@@ -253,7 +253,7 @@ def _examples(where: Sequence[TopicPartition]) -> str:
 
 
 def _worst(rows: Sequence[PartitionReport], columns: int) -> _Section:
-    worst = sorted(filter(_costs, rows), key=_badness)
+    worst = sorted(filter(_costs, rows), key=badness)
     header = ("worst first", "leader", "certain loss", "possible loss", "")
     cells = [_cells(row) for row in worst]
     return _section(header, cells, columns, "partitions that lose records, or may")
@@ -285,7 +285,7 @@ def _costs(row: PartitionReport) -> bool:
     return _is_good(row) and _loss(row) != Loss(0, 0)
 
 
-def _badness(row: PartitionReport) -> tuple[int, ...]:
+def badness(row: PartitionReport) -> tuple[int, ...]:
     """Return a key that sorts the worst first: those without a leader to elect, then by certain
     and by possible loss, of which one that is not known is the largest."""
     if not _is_good(row):

@@ -28,6 +28,9 @@ _CLEAR_LINE = "\r\x1b[K"
 _SHOWN_SECONDS = 0.05
 # Larger than any file that a command here writes: a disk image given by mistake is refused at once.
 _LARGEST_INPUT = 1 << 30
+COMMAND = re.compile(r"[ :]kafka-(?:unclean-recovery|elect-leaders|[a-z-]+\.sh) ")
+"""A command of ours or Kafka's in a line, which is to be copied. The name that begins each of our
+lines on stderr is none."""
 
 
 class Console:
@@ -50,12 +53,17 @@ class Console:
         return self._terminal
 
     def say(self, sentence: str) -> None:
-        """Print a line on stderr that stays."""
-        self._write(f"{log_line(self._command, sentence)}\n")
+        """Print a sentence on stderr that stays: a line, on a terminal as many as it takes without
+        a word being broken. One with a command stays a line, which can be copied."""
+        lines = [log_line(self._command, sentence)]
+        if self._terminal:
+            lines = _in_window(lines[0], standard_streams.columns_of(sys.stderr))
+        self._write("".join(f"{line}\n" for line in lines))
 
     def lines_of(self, sentence: str, columns: int) -> int:
         """Return how many lines of a terminal of that width `say` takes for the sentence."""
-        return -(-width_of(log_line(self._command, sentence)) // columns)
+        lines = _in_window(log_line(self._command, sentence), columns)
+        return sum(-(-width_of(line) // columns) for line in lines)
 
     def last_words(self, sentence: str) -> None:
         """Print a line on stderr in a signal handler that ends the process."""
@@ -105,6 +113,15 @@ class Console:
     def _tell(self, why: str | None) -> None:
         if why is not None:
             self.say(f"stdout: {why}: the result could not be written to it completely")
+
+
+def _in_window(line: str, columns: int) -> list[str]:
+    if width_of(line) <= columns or COMMAND.search(line):
+        return [line]
+    # Imported for this line alone: most runs say nothing as wide.
+    from kafka_unclean_recovery.report.window import wrapped
+
+    return wrapped(line, columns)
 
 
 class Pulse:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from kafka_unclean_recovery.cli import metrics_file
 from kafka_unclean_recovery.cli.flags import Format, ReplicaFormat
 from kafka_unclean_recovery.cli.terminal import colour, standard_streams
-from kafka_unclean_recovery.cli.terminal.console import Console
+from kafka_unclean_recovery.cli.terminal.console import COMMAND, Console
 from kafka_unclean_recovery.errors import NOT_ALL, OK
 from kafka_unclean_recovery.model import ReplicaInfo, Report
 from kafka_unclean_recovery.wording import below_high_watermark, one_line
@@ -36,8 +36,6 @@ _ON_A_TERMINAL = (f"{_REPORT}.narrow", f"{_REPORT}.overview")
 # The prompt of the shell comes below all.
 _PROMPT_LINES = 1
 _MOST_REASONS = 4
-# What is to be copied.
-_COMMAND = re.compile(r"\bkafka-(?:unclean-recovery|elect-leaders|[a-z-]+\.sh) ")
 WIDE_HINT = "all of it: --format wide"
 
 
@@ -65,7 +63,7 @@ def print_report(
         metrics_file.found(report_metrics(report))
     size = _size() if how is ReplicaFormat.TABLE else None
     if how is ReplicaFormat.LADDER:
-        console.artefact_of(_parts(report, how, with_replicas), _codes())
+        console.artefact_of(_ladders(console, report, below), _codes())
     elif how is ReplicaFormat.JSON:
         console.artefact_of(_parts(report, how, with_replicas))
     elif size is None:
@@ -86,7 +84,7 @@ def print_text(console: Console, text: str, how: Format, below: Sequence[str] = 
         from kafka_unclean_recovery.report.window import folded, wrapped
 
         lines = (
-            [line] if _COMMAND.search(line) else wrapped(line, window.columns)
+            [line] if COMMAND.search(f" {line}") else wrapped(line, window.columns)
             for line in text.splitlines()
         )
         text = "".join(f"{line}\n" for part in lines for line in part)
@@ -158,6 +156,19 @@ def _parts(report: Report, how: ReplicaFormat, with_replicas: bool) -> Iterator[
     from kafka_unclean_recovery.report.table import outcome_parts, table_parts
 
     return table_parts(report) if with_replicas else outcome_parts(report)
+
+
+def _ladders(console: Console, report: Report, below: Sequence[str]) -> Iterator[str]:
+    """Return the ladders; on a terminal those that fit into the window above the sentences."""
+    size, coloured = _size(), colour.wanted(sys.stdout)
+    if size is None:
+        return _parts(report, ReplicaFormat.LADDER, with_replicas=True)
+    from kafka_unclean_recovery.report.ladder_text import ladder_lines
+    from kafka_unclean_recovery.report.window import Window
+
+    taken = sum(console.lines_of(sentence, size.columns) for sentence in below)
+    lines = ladder_lines(report, Window.above(taken + _PROMPT_LINES, size), coloured)
+    return (f"{line}\n" for line in lines)
 
 
 def _codes() -> re.Pattern[str] | None:
