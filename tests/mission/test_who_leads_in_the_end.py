@@ -99,7 +99,8 @@ class Told:
 def _end(run: Watched) -> Told:
     done = run.finish()
     (row,) = done.partitions(TOPIC).values()
-    return Told(done.code, row, done.stderr, done.report["problems"])
+    # A terminal breaks sentences between words.
+    return Told(done.code, row, " ".join(done.stderr.split()), done.report["problems"])
 
 
 def _lost(told: Told, records: int, leader: int) -> None:
