@@ -7,7 +7,7 @@ records. This module does no I/O.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import groupby
 from string import ascii_uppercase
 from textwrap import fill
@@ -16,7 +16,7 @@ from kafka_unclean_recovery.model import PartitionPlan, PartitionReport, Report
 from kafka_unclean_recovery.planning.losses import loss_under
 from kafka_unclean_recovery.report.document import summarize
 from kafka_unclean_recovery.report.ladder import Ladder, Rung, ladder_of, rung_texts
-from kafka_unclean_recovery.report.overview import badness
+from kafka_unclean_recovery.report.overview import badness, wrapped_lines
 from kafka_unclean_recovery.report.table import (
     finding_lines,
     parts_around,
@@ -78,13 +78,13 @@ def ladder_lines(report: Report, window: Window, colour: bool) -> list[str]:
         return "".join(ladder_parts(report, columns, colour)).splitlines()
     bar = max(columns - len(_INDENT) - _NAME_WIDTH, _LEAST_BAR)
     lines = fill(_EXPLAINED, max(columns, _LEAST_BAR)).splitlines()
-    problems = _wrapped(problem_lines(report), columns)
+    problems = wrapped_lines(problem_lines(report), columns)
     ends = [
         *first_of(problems, _MOST_PROBLEMS, "lines of problems"),
-        *_wrapped([total_line(report, summarize(report))], columns),
+        *wrapped_lines([total_line(report, summarize(report))], columns),
     ]
     room = window.lines - len(lines) - len(ends) - len(wrapped(_LEFT_OUT, columns)) - 2
-    found = _wrapped(finding_lines(report), columns)
+    found = wrapped_lines(finding_lines(report), columns)
     least, _ = _worst(report, 0, bar, colour)
     for_findings = min(room // 3, room - len(least))
     found = [*first_of(found, for_findings, "lines of findings")] if for_findings > 0 else []
@@ -103,10 +103,6 @@ def _worst(report: Report, room: int, bar: int, colour: bool) -> tuple[list[str]
             return lines, len(report.partitions) - number
         lines += ladder
     return lines, 0
-
-
-def _wrapped(sentences: Iterable[str], columns: int) -> list[str]:
-    return [line for each in sentences for line in wrapped(shown(each), columns)]
 
 
 def _partition(row: PartitionReport, bar: int, colour: bool) -> Iterator[str]:

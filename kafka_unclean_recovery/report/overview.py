@@ -73,8 +73,8 @@ def overview(report: Report, window: Window) -> list[str]:
     """Return lines that fit into the window, which has at least 12."""
     summary = summarize(report)
     rows, width = report.partitions, window.columns
-    waiting = _wrapped(waiting_lines(summary.waiting), width)
-    problems = _wrapped(problem_lines(report), width)
+    waiting = wrapped_lines(waiting_lines(summary.waiting), width)
+    problems = wrapped_lines(problem_lines(report), width)
     sections = [
         _topics(rows, width),
         _brokers(report, width),
@@ -83,7 +83,7 @@ def overview(report: Report, window: Window) -> list[str]:
         _Section(None, problems, "lines of problems"),
         _Section(None, waiting, "lines on brokers that may return"),
     ]
-    ends = _wrapped([total_line(report, summary), HINT], width)
+    ends = wrapped_lines([total_line(report, summary), HINT], width)
     return [*_fitting(sections, window.less(len(ends))), *ends]
 
 
@@ -93,12 +93,13 @@ def overview_of_plans(
     """Return what overview returns, of elections that are not made yet. totals: the last lines."""
     rows = [PartitionReport(plan.state.topic_partition, plan.state, plan) for plan in plans]
     width = window.columns
-    ends = _wrapped(totals, width)
+    ends = wrapped_lines(totals, width)
     sections = [_topics(rows, width), _findings(rows, width), _worst(rows, width)]
     return [*_fitting(sections, window.less(len(ends))), *ends]
 
 
-def _wrapped(sentences: Iterable[str], columns: int) -> list[str]:
+def wrapped_lines(sentences: Iterable[str], columns: int) -> list[str]:
+    """Return the lines of sentences that may quote what comes from outside."""
     return [line for each in sentences for line in wrapped(shown(each), columns)]
 
 

@@ -13,7 +13,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from kafka_unclean_recovery.cli.commands.emulator import Options
-from kafka_unclean_recovery.cli.commands.emulator_rehearsal import rehearsal_of
 from kafka_unclean_recovery.cli.terminal.console import Console, read_input
 from kafka_unclean_recovery.emulator.bundled import is_name, scenarios
 from kafka_unclean_recovery.emulator.cluster import Cluster
@@ -47,7 +46,12 @@ def emulate(console: Console, options: Options) -> int:
     """Run the emulator until a signal. Return 0, or 128 plus the signal's number when the signal
     came before the emulator was ready. Raises Exit."""
     scenario, cluster_options = _scenario(options.scenario), _cluster_options(options)
-    rehearsal = None if options.from_bundle is None else rehearsal_of(options)
+    rehearsal = None
+    if options.from_bundle is not None:
+        # Imported for this line alone: other emulators need no codec.
+        from kafka_unclean_recovery.cli.commands.emulator_rehearsal import rehearsal_of
+
+        rehearsal = rehearsal_of(options)
     with ExitStack() as stack:
         signals = stack.enter_context(_signals())
         if options.data_dir is not None:
