@@ -19,8 +19,7 @@ from kafka_unclean_recovery.documents.doctor import DoctorJson
 from kafka_unclean_recovery.documents.reading.codec import to_json, to_model
 from kafka_unclean_recovery.errors import CANNOT_TELL, NOT_ALL, OK
 from kafka_unclean_recovery.report.prometheus import Metric, gauges
-from kafka_unclean_recovery.report.window import wrapped
-from kafka_unclean_recovery.shown import shown, shown_lines
+from kafka_unclean_recovery.shown import shown_lines
 from kafka_unclean_recovery.wording import one_line
 
 _INDENT = " " * 9
@@ -81,22 +80,12 @@ def doctor_metrics(diagnosis: Diagnosis) -> list[Metric]:
 
 def render_text(diagnosis: Diagnosis) -> str:
     """Return each check with what is so, and where that is not well, why and what to do."""
-    lines = [line for check in diagnosis.checks for line in _lines(check)]
-    return shown_lines([*lines, "", _summary(diagnosis)]) + "\n"
+    lines = [line for check in diagnosis.checks for line in sentences_of(check)]
+    return shown_lines([*lines, "", summary(diagnosis)]) + "\n"
 
 
-def render_for_reading(diagnosis: Diagnosis, columns: int) -> str:
-    """Return what render_text returns for a terminal of so many columns: what is well in one
-    sentence, and the gravest last, above the verdict."""
-    well = [check.code for check in diagnosis.checks if check.status is Status.OK]
-    others = [check for check in diagnosis.checks if check.status is not Status.OK]
-    sentences = [f"{len(well)} ok: {', '.join(dict.fromkeys(well))}"] if well else []
-    sentences += [line for check in reversed(others) for line in _lines(check)]
-    lines = [line for each in sentences for line in wrapped(shown(each), columns, _INDENT)]
-    return "\n".join([*lines, "", *wrapped(shown(_summary(diagnosis)), columns)]) + "\n"
-
-
-def _lines(check: Check) -> Iterator[str]:
+def sentences_of(check: Check) -> Iterator[str]:
+    """Yield what is so, and where that is not well, why it matters and what to do, if anything."""
     yield f"{check.status:<9}{check.code}: {one_line(check.what)}"
     if check.status is not Status.OK:
         yield f"{_INDENT}why: {one_line(check.why)}"
@@ -104,7 +93,8 @@ def _lines(check: Check) -> Iterator[str]:
             yield f"{_INDENT}do:  {one_line(check.to_do)}"
 
 
-def _summary(diagnosis: Diagnosis) -> str:
+def summary(diagnosis: Diagnosis) -> str:
+    """Return how many checks have each status, and the verdict."""
     counts = diagnosis.counts
     told = ", ".join(f"{counts[s]} {s}" for s in reversed(Status) if counts[s])
     verdict = _VERDICTS[diagnosis.exit_code]

@@ -12,7 +12,6 @@ from kafka_unclean_recovery.doctor.check import Check, Status
 from kafka_unclean_recovery.doctor.diagnosis import (
     Diagnosis,
     diagnose,
-    render_for_reading,
     render_json,
     render_text,
 )
@@ -54,20 +53,3 @@ def test_what_is_well_takes_one_line() -> None:
 
 def test_no_check_at_all_is_a_document_too() -> None:
     assert json.loads(render_json(Diagnosis("id", AT, ())))["checks"] == []
-
-
-def test_on_a_terminal_what_is_well_is_one_sentence_and_the_gravest_comes_last() -> None:
-    checks = [
-        Check("worst", Status.FAILURE, "it is broken " * 9, "nothing works", "mend it"),
-        Check("odd", Status.NOTICE, "it is odd", "somebody may wonder"),
-        *(Check(f"fine_{number}", Status.OK, "it is", "") for number in range(12)),
-    ]
-    text = render_for_reading(Diagnosis("id", AT, tuple(checks)), 40)
-    lines = text.splitlines()
-    assert lines[0] == "12 ok: fine_0, fine_1, fine_2, fine_3,"
-    assert all(len(line) <= 40 for line in lines)
-    assert text.index("fine_11") < text.index("notice   odd: it is odd") < text.index("failure")
-    assert lines[-5:-2] == ["         do:  mend it", "", "cluster id: 1 failure, 1 notice, 12 ok;"]
-    assert lines[-2] == "  not well: a recovery may fail or do"
-    for line in ("why: nothing works", "why: somebody may wonder"):
-        assert line in text

@@ -29,17 +29,18 @@ from kafka_unclean_recovery.cli.session import Session, run
 from kafka_unclean_recovery.cli.terminal.colour import Color, ColorFlag
 from kafka_unclean_recovery.cli.terminal.console import Console
 from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
-from kafka_unclean_recovery.cli.terminal.output import columns_to_fit, give
+from kafka_unclean_recovery.cli.terminal.output import give, window_above
 from kafka_unclean_recovery.cluster.wire.bootstrap import parse_bootstrap
 from kafka_unclean_recovery.doctor.diagnosis import (
+    Diagnosis,
     diagnose,
     doctor_metrics,
-    render_for_reading,
     render_json,
     render_text,
 )
 from kafka_unclean_recovery.doctor.examine import Patient, examine
 from kafka_unclean_recovery.doctor.facts import Room, Space
+from kafka_unclean_recovery.doctor.screen import screen
 from kafka_unclean_recovery.errors import usage
 from kafka_unclean_recovery.files.state_directory import (
     state_directory,
@@ -123,11 +124,15 @@ async def _doctor(session: Session, options: Options) -> int:
     facts = await metrics_file.timed("examine", session.stop.unless(asking))
     found = diagnose(facts, datetime.now(UTC).isoformat(timespec="seconds"))
     metrics_file.found(doctor_metrics(found))
-    columns = columns_to_fit(options.format)
-    text = render_text(found) if columns is None else render_for_reading(found, columns)
-    text = render_json(found) if options.format.is_json else text
-    give(session.console, text, options.format)
+    give(session.console, _text(session.console, found, options.format), options.format)
     return found.exit_code
+
+
+def _text(console: Console, found: Diagnosis, how: Format) -> str:
+    if how.is_json:
+        return render_json(found)
+    window = window_above(console, how, ())
+    return render_text(found) if window is None else "\n".join(screen(found, window)) + "\n"
 
 
 def room_here(cluster_id: str, salvage: Path) -> Room:
