@@ -30,25 +30,44 @@ _PRODUCERS = columns("topic", ">partition", ">idempotent|producers", ">transacti
 
 def render_aftercare(found: Aftercare, width: int | None = None) -> str:
     """Return tables of the partitions with something left, of transactions, groups, returning
-    replicas and producers, then a line for each unknown, then the totals."""
-    left = [row for row in found.partitions if not row.over]
+    replicas and producers, then a line for each unknown, then the totals. width: of a terminal,
+    where tables may be cut: what is gravest comes first in each."""
+    rows = found.partitions if width is None else sorted(found.partitions, key=_gravity)
+    left = [row for row in rows if not row.over]
+    back = [(row, each) for row in rows for each in row.returning]
+    if width is not None:
+        back.sort(key=lambda each: _gravity_of_return(each[1]))
     return page(
         table(_PARTITIONS, list(map(_partition, left)), width),
         table(
             _TRANSACTIONS,
-            [_transaction(t) for row in found.partitions for t in row.transactions],
+            [_transaction(t) for row in rows for t in row.transactions],
             width,
         ),
-        table(_GROUPS, list(map(_group, found.groups())), width),
-        table(
-            _RETURNING,
-            [_returning(row, each) for row in found.partitions for each in row.returning],
-            width,
-        ),
-        table(_PRODUCERS, [_producers(row) for row in found.partitions if row.producers], width),
+        table(_GROUPS, [_group(group) for row in rows for group in row.groups], width),
+        table(_RETURNING, [_returning(row, each) for row, each in back], width),
+        table(_PRODUCERS, [_producers(row) for row in rows if row.producers], width),
         shown_lines(_unknown(found)),
         summary(found),
     )
+
+
+def _gravity(row: PartitionCare) -> tuple[object, ...]:
+    """Return the key that sorts the gravest first: nobody leads, writes are refused, something is
+    not known, transactions hang, groups read beyond the end, and replicas that are not back."""
+    return (
+        not row.leaderless,
+        not row.refuses_acks_all,
+        not (row.problems or row.led_unseen),
+        -len(row.hanging),
+        -len(row.groups),
+        -len(row.awaited),
+    )
+
+
+def _gravity_of_return(found: Returning) -> tuple[object, ...]:
+    """Return the key that sorts first what can still be saved, an unknown number before any."""
+    return found.back or found.gone, found.records is not None, -(found.records or 0)
 
 
 def _partition(row: PartitionCare) -> Sequence[str]:

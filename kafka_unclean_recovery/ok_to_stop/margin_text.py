@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import islice
 
 from kafka_unclean_recovery.documents.margin import ChangeJson, MarginJson, QuorumMarginJson
 from kafka_unclean_recovery.ok_to_stop.margins import ALREADY
@@ -42,7 +41,8 @@ def _totals(found: MarginJson) -> Iterator[str]:
 
 
 def _changed(found: MarginJson) -> Iterator[str]:
-    for change in islice(found.changes, _SHOWN):
+    worst_first = sorted(found.changes, key=lambda change: (change.stands, change.was))
+    for change in worst_first[:_SHOWN]:
         yield _change(change)
     if len(found.changes) > _SHOWN:
         yield f"and {len(found.changes) - _SHOWN} more partitions, which --format json lists"

@@ -26,17 +26,31 @@ _COLUMNS = columns(
 
 
 def render_replica_info(info: ReplicaInfo, width: int | None = None) -> str:
-    """Return the replicas, findings, problems and totals of a scan."""
+    """Return the replicas, findings, problems and totals of a scan. width: of a terminal, where
+    the table may be cut: what can't be used comes first, and what is suspect."""
+    parts = info.partitions if width is None else sorted(info.partitions, key=_gravity)
     return page(
-        table(_COLUMNS, list(_rows(info)), width),
-        shown_lines(_findings(info)),
+        table(_COLUMNS, list(_rows(parts)), width),
+        shown_lines(_findings(parts)),
         shown_lines(f"problem: {one_line(problem)}" for problem in info.problems),
         _summary(info),
     )
 
 
-def _rows(info: ReplicaInfo) -> Iterator[Sequence[str]]:
-    for part in info.partitions:
+def _gravity(part: PartitionInfo) -> tuple[object, ...]:
+    """Return the key that sorts the gravest first: a replica can't be used, is suspect or damaged,
+    has lost committed records, and whatever else was found."""
+    logs = part.replica_logs
+    return (
+        not any(log.problem for log in logs),
+        not any(log.suspect or (log.scanned and log.scanned.damage) for log in logs),
+        not any(log.ends_below_its_high_watermark for log in logs),
+        -len(part.findings),
+    )
+
+
+def _rows(parts: Sequence[PartitionInfo]) -> Iterator[Sequence[str]]:
+    for part in parts:
         name = _name(part.topic_partition)
         for log in part.replica_logs:
             yield (*name, *_log_cells(log))
@@ -61,8 +75,8 @@ def _log_cells(log: ReplicaLog) -> tuple[str, ...]:
     )
 
 
-def _findings(info: ReplicaInfo) -> Iterator[str]:
-    for part in info.partitions:
+def _findings(parts: Sequence[PartitionInfo]) -> Iterator[str]:
+    for part in parts:
         for found in part.findings:
             yield f"{part.topic_partition} {found.code}: {one_line(found.message)}"
         for log in part.replica_logs:

@@ -18,12 +18,18 @@ _COLUMNS = columns(
 
 
 def render_salvage(manifest: Manifest, width: int | None = None) -> str:
-    """Return the table of replicas, a line for each doubt and problem, and the totals."""
+    """Return the table of replicas, a line for each doubt and problem, and the totals. width: of a
+    terminal, where the table may be cut: what is not known comes first, and then who held most."""
+    rows = manifest.replicas if width is None else sorted(manifest.replicas, key=_gravity)
     return page(
-        table(_COLUMNS, [_cells(row) for row in manifest.replicas], width),
+        table(_COLUMNS, [_cells(row) for row in rows], width),
         shown_lines(_doubts(manifest)),
         _summary(manifest.replicas),
     )
+
+
+def _gravity(row: Salvaged) -> tuple[object, ...]:
+    return row.lost is not None, -_size(row)
 
 
 def _cells(row: Salvaged) -> Sequence[str]:

@@ -15,6 +15,9 @@ from kafka_unclean_recovery.emulator import Cluster, Options
 from tests.cli.in_process import RECOVERY, invoke
 from tests.mission.test_screens import ELECT, SIZES, Screen, Terminal
 
+# Of these sizes the largest takes a minute, and runs with all releases alone (tests/runs.py).
+PARTITIONS = (1, 36, 400, 3000)
+
 
 @dataclass(frozen=True)
 class Incident:
@@ -24,6 +27,7 @@ class Incident:
     partitions: int
     cluster: Cluster
     before: Screen
+    examined: Screen
     journal: Path
     saved: Path
 
@@ -47,11 +51,15 @@ class Incident:
             "salvage": (*self.disk, *journal, "--output", str(home / "saved")),
             "salvage replay": (str(self.saved), *self.server),
             "aftercare": (*self.server, *journal),
+            "report": journal[1:],
+            "doctor": self.server,
+            "watch": (*self.server, "--duration-ms", "1"),
+            "quorum inspect": self.disk[1:],
             "ok-to-stop": (*self.server, "--brokers", "2"),
         }
 
 
-@pytest.fixture(scope="module", params=[1, 36, 400])
+@pytest.fixture(scope="module", params=PARTITIONS)
 def incident(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Incident]:
@@ -68,12 +76,13 @@ def incident(
         disk = ("--log-dirs", str(cluster.log_directory(1)))
         server = ("--bootstrap-server", cluster.bootstrap_servers)
         before = Terminal((80, 24), "before-start", *server, *disk).finish()
+        examined = Terminal((80, 24), "doctor", *server).finish()
         assert invoke(RECOVERY, *server, *ELECT, "--accept-loss", "*").code == 0
         (journal,) = (home / "state").rglob("*.jsonl")
         saved = home / "saved"
         done = invoke(RECOVERY, "salvage", *disk, "--journal", str(journal), "--output", str(saved))
         assert done.code == 0, done.stderr
-        yield Incident(request.param, cluster, before, journal, saved)
+        yield Incident(request.param, cluster, before, examined, journal, saved)
 
 
 def _fits(screen: Screen, size: tuple[int, int]) -> None:
@@ -91,7 +100,7 @@ def _fits(screen: Screen, size: tuple[int, int]) -> None:
     "command",
     [
         *("plan", "scan-log-dirs", "start-order", "before-start", "salvage", "salvage replay"),
-        *("aftercare", "ok-to-stop"),
+        *("aftercare", "ok-to-stop", "report", "doctor", "watch", "quorum inspect"),
     ],
 )
 def test_its_rows_are_one_screen(
@@ -106,6 +115,24 @@ def test_a_start_that_destroys_nothing_is_one_screen_too(incident: Incident) -> 
     _fits(incident.before, (80, 24))
     count = "1 replica" if incident.partitions == 1 else f"{incident.partitions} replicas"
     assert f"broker 1: {count}: {incident.partitions} leads" in incident.before.text
+
+
+def test_doctor_fits_during_the_outage_too(incident: Incident) -> None:
+    _fits(incident.examined, (80, 24))
+    assert incident.examined.lines[-1].endswith("may fail or do harm by what is named")
+
+
+def test_a_report_ends_with_the_commands_that_come_next(incident: Incident, tmp_path: Path) -> None:
+    screen = Terminal((200, 50), "report", *incident.commands(tmp_path)["report"]).finish()
+    hint = next(n for n, line in enumerate(screen.lines) if "--format markdown" in line)
+    commands = [line for line in screen.lines[hint:] if RECOVERY in line]
+    assert commands[0].startswith(f"  {RECOVERY} aftercare --bootstrap-server ")
+    assert commands[1].startswith(f"  {RECOVERY} salvage replay /")
+    leaders = "1 leader" if incident.partitions == 1 else f"{incident.partitions} leaders"
+    assert f"{leaders} elected" in screen.text
+    whole = Terminal((80, 24), "report", str(incident.journal), "--format", "markdown").finish()
+    last = f"topic-{(incident.partitions - 1) // 1000:03}-{(incident.partitions - 1) % 1000}"
+    assert last in whole.text
 
 
 def test_a_start_tells_what_it_destroys_first_and_where_the_commands_are(

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from kafka_unclean_recovery.cli.command import Command
-from kafka_unclean_recovery.cli.flags import Gone, Last, ReportFormat
+from kafka_unclean_recovery.cli.flags import Format, Gone, Last, ReportFormat
 from kafka_unclean_recovery.cli.incident import last_journal
 from kafka_unclean_recovery.cli.selection import broker_ids
 from kafka_unclean_recovery.cli.terminal.colour import Color, ColorFlag
@@ -20,12 +20,14 @@ from kafka_unclean_recovery.cli.terminal.log_format import (
     LogFormatFlag,
     context_of_command,
 )
+from kafka_unclean_recovery.cli.terminal.output import window_above
 from kafka_unclean_recovery.errors import OK, usage
 from kafka_unclean_recovery.post_mortem.copies import joined
 from kafka_unclean_recovery.post_mortem.document import render_json
 from kafka_unclean_recovery.post_mortem.markdown import render_markdown
 from kafka_unclean_recovery.post_mortem.page import render_page
 from kafka_unclean_recovery.post_mortem.reading import read_post_mortem
+from kafka_unclean_recovery.post_mortem.screen import screen
 from kafka_unclean_recovery.post_mortem.story import PostMortem
 from kafka_unclean_recovery.post_mortem.words import headline
 
@@ -56,8 +58,9 @@ class Options:
     format: Annotated[
         ReportFormat | None,
         typer.Option(
-            help="Format of the report; by default markdown. markdown: text for a ticket. html: one"
-            " page with pictures and without scripts. json: everything that was known.",
+            help="Format of the report; by default markdown, and on a terminal what fits into its"
+            " window. markdown: text for a ticket. html: one page with pictures and without"
+            " scripts. json: everything that was known.",
         ),
     ] = None
     output: Annotated[
@@ -81,7 +84,7 @@ _RENDER: dict[ReportFormat, Callable[[PostMortem], str]] = {
 
 def write_report(console: Console, options: Options) -> int:
     """Run the command and return its exit code. Raises Exit."""
-    render = _renderer(options)
+    chosen = _chosen(options)
     check_output(options.output, "--output")
     gone = broker_ids(options.gone, "--gone")
     journal = _journal(console, options)
@@ -91,7 +94,12 @@ def write_report(console: Console, options: Options) -> int:
     text = joined(read_input(journal, "JOURNAL", torn=True), copies)
     told = read_post_mortem(text, str(journal))
     told = replace(told, gone=told.gone | _known(gone, told))
-    text = render(told)
+    on_screen = options.output is None and chosen is None
+    window = window_above(console, Format.TABLE, ()) if on_screen else None
+    if window is not None:
+        console.reading(f"{line}\n" for line in screen(told, window))
+        return OK
+    text = _RENDER[chosen or ReportFormat.MARKDOWN](told)
     if options.output is None:
         console.artefact(text)
     else:
@@ -125,8 +133,8 @@ def _known(gone: frozenset[int], told: PostMortem) -> frozenset[int]:
     return gone
 
 
-def _renderer(options: Options) -> Callable[[PostMortem], str]:
-    """Return the renderer of the chosen format. Raises Exit(2)."""
+def _chosen(options: Options) -> ReportFormat | None:
+    """Return the format that was asked for, None for none. Raises Exit(2) for two."""
     given = {
         ReportFormat.MARKDOWN: options.markdown,
         ReportFormat.HTML: options.html,
@@ -135,7 +143,7 @@ def _renderer(options: Options) -> Callable[[PostMortem], str]:
     formats = {each for each, flag in given.items() if flag or each is options.format}
     if len(formats) > 1:
         raise usage("--markdown, --html and --json exclude each other: write one after the other")
-    return _RENDER[next(iter(formats), ReportFormat.MARKDOWN)]
+    return next(iter(formats), None)
 
 
 COMMAND = Command(Options, write_report)

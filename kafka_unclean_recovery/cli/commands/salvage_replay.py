@@ -31,7 +31,12 @@ from kafka_unclean_recovery.cli.selection import Selection, selection
 from kafka_unclean_recovery.cli.terminal.colour import Color, ColorFlag
 from kafka_unclean_recovery.cli.terminal.console import Console, check_outside_log_directories
 from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
-from kafka_unclean_recovery.cli.terminal.output import columns_to_fit, count_and_first, print_text
+from kafka_unclean_recovery.cli.terminal.output import (
+    columns_to_fit,
+    count_and_first,
+    print_text,
+    window_above,
+)
 from kafka_unclean_recovery.cli.terminal.scan_watch import Signals
 from kafka_unclean_recovery.cluster.config.client_config import ClientConfig
 from kafka_unclean_recovery.cluster.wire.bootstrap import Address, connect_any, parse_bootstrap
@@ -103,6 +108,8 @@ class Options:
 
 _ASK = "no marker here says how it ended: find that out, or give --include-open"
 _CONNECTING_SECONDS = 15.0
+# Each may be a command of several lines, and most of the window is for the table.
+_LINES_A_REFUSAL = 12
 
 
 def produce(console: Console, options: Options) -> int:
@@ -150,14 +157,23 @@ def _run(console: Console, options: Options) -> int:
         text = render_json(works, produces, refused)
     else:
         text = render_replay(works, produces, columns_to_fit(options.format))
-    complaints = [*refused, *_complaints(saved, works, chosen)]
-    below = [*complaints]
+    others = list(_complaints(saved, works, chosen))
+    below = [*_first_refusals(console, refused, options.format), *others]
     if not produces:
         below.append("nothing was produced")
         if works and not options.execute:
             below.append(f"next, to produce them: {_executing(options)}")
     print_text(console, text, options.format, below)
-    return NOT_ALL if complaints else OK
+    return NOT_ALL if refused or others else OK
+
+
+def _first_refusals(console: Console, refused: Sequence[str], how: Format) -> Iterator[str]:
+    """Yield the refusals; in the window of a terminal the first ones, and how many there are."""
+    window = window_above(console, how, ())
+    most = len(refused) if window is None else max(1, window.lines // _LINES_A_REFUSAL)
+    yield from refused[:most]
+    if len(refused) > most:
+        yield f"{len(refused) - most} more of these, each with what to do: --format wide"
 
 
 def _executing(options: Options) -> str:

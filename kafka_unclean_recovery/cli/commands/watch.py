@@ -24,7 +24,7 @@ from kafka_unclean_recovery.cli.session import Session, run
 from kafka_unclean_recovery.cli.terminal.colour import Color, ColorFlag
 from kafka_unclean_recovery.cli.terminal.console import Console
 from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
-from kafka_unclean_recovery.cli.terminal.output import give
+from kafka_unclean_recovery.cli.terminal.output import print_text
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.documents.margin import MarginJson
 from kafka_unclean_recovery.documents.observation import ObservationJson
@@ -128,7 +128,7 @@ class _Told:
         if last is None or _differs(last, found):
             whole = last is None or (found.known > 0 and not last.known)
             text = json_line(found) if self._format.is_json else render_margin(found, whole)
-            give(self._console, text, self._format)
+            print_text(self._console, text, self._format)
         self._last = found
 
 

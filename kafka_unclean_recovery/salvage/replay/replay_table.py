@@ -20,16 +20,24 @@ _COLUMNS = columns(
 
 
 def render_replay(works: Sequence[Work], executed: bool, width: int | None = None) -> str:
-    """Return a table of what is produced, then what the targets alter, then the total."""
+    """Return a table of what is produced, then what the targets alter, then the total. width: of a
+    terminal, where the table may be cut: what would be refused comes first, and then who has most
+    to produce."""
+    rows = works if width is None else sorted(works, key=_gravity)
     with_verb = [
         (above, _verb(executed) if above == "records" else below, align)
         for above, below, align in _COLUMNS
     ]
     return page(
-        table(with_verb, [_cells(work, executed) for work in works], width),
+        table(with_verb, [_cells(work, executed) for work in rows], width),
         shown_lines(_notes(works)),
         _summary(works, executed),
     )
+
+
+def _gravity(work: Work) -> tuple[object, ...]:
+    refused = work.target is None or any(_obstacles(work))
+    return not refused, -work.counts.to_produce
 
 
 def refusals(works: Sequence[Work], connection: Sequence[str]) -> list[str]:
