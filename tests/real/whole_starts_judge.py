@@ -158,9 +158,12 @@ def _others(topic: str, rows: Sequence[Row], start: Start, scanned: bool) -> Ite
     scanned: their disks were read in their place, of which what an earlier election gave up counts
     for nothing."""
     foretold = {cut["broker"]: cut for row in rows for cut in row["cuts"]}
+    # Who is elected was told, and not what all others lose by it.
+    unknown = any(row["elected"] is not None and row["others_lose"] is None for row in rows)
     for broker in sorted(start.before.live - {start.broker}):
         lost, cut = start.lost(broker, topic), foretold.get(broker)
-        if cut is None and lost and not (scanned and start.given_up(broker, topic)):
+        given_up = scanned and start.given_up(broker, topic)
+        if cut is None and lost and not unknown and not given_up:
             yield f"broker {broker} lost {len(lost)} records, which nobody had said"
         if cut is not None and (len(lost) != cut["records"] or _below(lost, cut["offset"])):
             yield f"broker {broker} lost {len(lost)} records from {_first(lost)}, and not {cut}"
