@@ -30,6 +30,7 @@ from kafka_unclean_recovery.log_dir.directory_names import DirectoryKind
 from kafka_unclean_recovery.model import NO_TOPIC_ID, PartitionState, ReplicaLog
 from kafka_unclean_recovery.planning.reach import records_beyond
 from kafka_unclean_recovery.planning.started_replica import begins_empty
+from kafka_unclean_recovery.wording import count_text
 
 _ON_ZOOKEEPER = (
     "; so by a broker on KRaft. This one last ran on ZooKeeper (meta.properties of version 0): on"
@@ -128,12 +129,19 @@ def _replaced(replica: OwnReplica, copy: ReplicaLog) -> Verdict:
     directory of its copy."""
     where = copy.scanned.directory if copy.scanned else "another log directory"
     why = f"its copy in {where} takes its place, for the metadata names that log directory"
-    beyond = None if replica.log is None else records_beyond(replica.log, copy)
+    log = replica.log
+    beyond = None if log is None or _damage(log) else records_beyond(log, copy)
     return Verdict(replica, Effect.DELETED, why, records=beyond, unique=beyond)
 
 
+def _damage(log: ReplicaLog) -> str | None:
+    """Return the damage that the log ends at, behind which may be whole records: how many it holds
+    is not known then. None where its end looks normal, or its disk was not read."""
+    return log.scanned.damage if log.scanned else None
+
+
 def _all_records(log: ReplicaLog) -> int | None:
-    if log.log_end_offset is None or log.log_start_offset is None or not log.sure:
+    if log.log_end_offset is None or log.log_start_offset is None or not log.sure or _damage(log):
         return None
     return log.log_end_offset - log.log_start_offset
 
@@ -170,11 +178,13 @@ def _newest_epoch(log: ReplicaLog) -> int | None:
 
 def _recovered(verdict: Verdict, log: ReplicaLog) -> Verdict:
     """Return the verdict with what the recovery of a damaged log cuts off first."""
-    damage = log.scanned.damage if log.scanned else None
+    damage = _damage(log)
     if damage is None or verdict.effect.untold:
         return verdict
     why = f"the start cuts off what can't be read, for {damage}; then {verdict.why}"
     if verdict.effect.deletes:
-        return replace(verdict, why=why, unique=None)
+        if verdict.records is not None:
+            why += f": {count_text(verdict.records, 'record')}, besides what can't be read"
+        return replace(verdict, why=why, records=None, unique=None)
     end = log.log_end_offset
     return replace(verdict, effect=Effect.TRUNCATED, why=why, offset=end, records=None, unique=None)

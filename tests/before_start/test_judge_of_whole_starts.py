@@ -33,6 +33,7 @@ def row(effect: str, **told: Any) -> dict[str, Any]:
         "records": 0,
         "leader": None,
         "elected": None,
+        "others_lose": 0,
         "cuts": [],
     }
     always = {"topic": TOPIC, "effect": effect, "directory": PATH, "log_end_offset": 2, "why": ""}
@@ -99,6 +100,8 @@ TRUE = [
     (document(row("refused")), start(lives=False, own_after={}, after=SHORT)),
     (document(row("unknown")), start(OWN, other=LONG)),
     (document(row("kept", leader=DEAD)), start(OWN, other=LONG)),
+    # Who leads was told, and that nobody knows what the others lose.
+    (document({**LEADS, "others_lose": None}), start(OWN, other=LONG)),
 ]  # fmt: skip
 FALSE = {
     "nothing was said": (document(), start()),
