@@ -191,7 +191,7 @@ complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from report' -l co
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from report' -l markdown -d 'Same as --format markdown'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from report' -l html -d 'Same as --format html'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from report' -l json -d 'Same as --format json'
-complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from report' -l format -d 'Format of the report; by default markdown' -x -a 'markdown html json'
+complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from report' -l format -d 'Format of the report; by default markdown, and on a terminal what fits into its window' -x -a 'markdown html json'
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from report' -l output -d 'Write the report to this new file; by default to stdout' -r -F
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from report' -l gone -d 'Ids of brokers whose disks are lost for good, such as 1,2; by default none' -x
 complete -c kafka-unclean-recovery -n '__fish_seen_subcommand_from report' -l log-format -d 'Format of messages on stderr: text, or a JSON object for each message' -x -a 'text json'

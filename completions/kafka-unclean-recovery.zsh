@@ -196,7 +196,7 @@ _arguments \
     '--markdown[Same as --format markdown]' \
     '--html[Same as --format html]' \
     '--json[Same as --format json]' \
-    '--format=[Format of the report; by default markdown]:value:(markdown html json)' \
+    '--format=[Format of the report; by default markdown, and on a terminal what fits into its window]:value:(markdown html json)' \
     '--output=[Write the report to this new file; by default to stdout]:file:_files' \
     '--gone=[Ids of brokers whose disks are lost for good, such as 1,2; by default none]:value: ' \
     '--log-format=[Format of messages on stderr  text, or a JSON object for each message]:value:(text json)' \

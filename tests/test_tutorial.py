@@ -1,4 +1,4 @@
-"""The commands of the tutorial and of the incident, run in their order, print what stands there."""
+"""The commands of a page's outage, run in their order, print what stands there."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests.command_lines import ROOT
+from tests.mission.test_screens import ELECT, Terminal
 from tests.real.waiting import wait_until
 
 SERVER, SOCKET, JOURNAL, LEFT_OUT = "127.0.0.1:9092", "SOCKET", "JOURNAL", "[...]"
@@ -22,7 +23,13 @@ SECONDS = 60.0
 
 
 # Fewer commands: they are no longer seen.
-@pytest.mark.parametrize(("page", "commands"), [("tutorial", 9), ("incident", 8)])
+@pytest.mark.parametrize(
+    ("page", "commands"),
+    [
+        *(("tutorial", 9), ("incident", 8), ("wait-or-elect", 5), ("disks", 6)),
+        *(("start-order", 8), ("quorum", 4)),
+    ],
+)
 def test_its_commands_print_what_it_shows(page: str, commands: int, tmp_path: Path) -> None:
     first, *others = found = _commands((ROOT / "docs" / f"{page}.md").read_text())
     assert len(found) == commands
@@ -34,14 +41,28 @@ def test_its_commands_print_what_it_shows(page: str, commands: int, tmp_path: Pa
             _compare(line, [_with(text, places) for text in shown], printed)
 
 
+def test_the_question_looks_as_its_page_shows_it(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "consent.md").read_text()
+    (indented,) = re.findall(r"^    orders-0: elect (?:.*\n    |\n    )*.*\n", page, re.MULTILINE)
+    shown = re.sub(r"^    ", "", indented, flags=re.MULTILINE)
+    first = "kafka-unclean-recovery emulator --data-dir home --scenario stale-tail"
+    with _emulator(first, tmp_path) as places:
+        terminal = Terminal((100, 50), "--bootstrap-server", places[SERVER], *ELECT)
+        terminal.answer("partitions, 1: ", "y\n")
+        terminal.answer("Enter to leave: ", "1\n")
+        assert shown in terminal.finish().text
+
+
 def _commands(page: str) -> list[tuple[str, list[str]]]:
     """Return each command line of the page, and the lines that are shown behind it."""
     found: list[tuple[str, list[str]]] = []
-    for line in re.findall(r"^    (.*)$", page, re.MULTILINE):
-        if line.startswith("$ "):
-            found.append((line[2:], []))
-        else:
-            found[-1][1].append(line)
+    for block in re.findall(r"^    \$ .*\n(?:(?:    .*)?\n)*", page, re.MULTILINE):
+        for line in block.rstrip("\n").split("\n"):
+            text = line.removeprefix("    ")
+            if text.startswith("$ "):
+                found.append((text[2:], []))
+            else:
+                found[-1][1].append(text)
     return found
 
 
@@ -59,7 +80,7 @@ def _with(text: str, places: dict[str, str]) -> str:
 
 def _argv(line: str) -> list[str]:
     program, *words = shlex.split(line)
-    assert program == "kafka-unclean-recovery"
+    assert program in ("kafka-unclean-recovery", "kafka-elect-leaders")
     return [str(Path(sys.executable).with_name(program)), *words]
 
 
