@@ -28,7 +28,8 @@ from kafka_unclean_recovery.wording import count_text, one_line
 
 # This many partitions are drawn with their ladders; each of the others has one line.
 LADDERS = 5000
-# The browser lays out this many partitions together, and only when they come near the view.
+# The browser lays out this many partitions together, and only when they come near the view. Fewer at
+# the end are laid out one by one: the height that is kept for so many would be an empty page.
 _TOGETHER = 50
 
 
@@ -125,8 +126,9 @@ def _ladders(told: PostMortem) -> Iterator[str]:
         return
     yield EXPLAINED
     for start in range(0, len(elections), _TOGETHER):
-        yield '<section class="many">'
-        for election in elections[start : start + _TOGETHER]:
+        together = elections[start : start + _TOGETHER]
+        yield '<section class="many">' if len(together) == _TOGETHER else "<section>"
+        for election in together:
             yield from _election(election, told.learnt, election.topic_partition in left)
         yield "</section>"
 

@@ -100,6 +100,8 @@ def test_it_is_quiet_and_readable_on_every_screen(chromium: Browser, page: Path)
         assert opened.complaints == []
         assert opened.requests == [page.absolute().as_uri()]
         assert chromium.evaluate("document.documentElement.scrollWidth") <= width
+        # The height that is kept for fifty partitions would leave a page of five empty.
+        assert chromium.evaluate("document.documentElement.scrollHeight") < 1200 * 16
         assert chromium.evaluate(LEAST_CONTRAST) >= 4.5, (width, scheme)
         assert chromium.evaluate(SMALLEST) >= 12
         # Hatching is drawn by a reference within the page, which the policy must let through.
