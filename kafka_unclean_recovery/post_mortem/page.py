@@ -28,8 +28,8 @@ from kafka_unclean_recovery.wording import count_text, one_line
 
 # This many partitions are drawn with their ladders; each of the others has one line.
 LADDERS = 5000
-# The browser lays out this many partitions together, and only when they come near the view. Fewer at
-# the end are laid out one by one: the height that is kept for so many would be an empty page.
+# The browser lays out this many partitions together, and only when they come near the view. Fewer
+# at the end are laid out one by one: the height that is kept for so many would be an empty page.
 _TOGETHER = 50
 
 

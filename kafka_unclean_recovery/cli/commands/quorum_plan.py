@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -166,12 +166,21 @@ def plan(console: Console, options: Options) -> int:
     made = _plan(found, wishes, weighed)
     write_new(options.plan_output_file, plan_text(made), "--plan-output-file")
     console.show(render_findings(weighed) + "\n")
-    for each in made.prospects:
-        console.say(f"node {'unknown' if each.node is None else each.node} {each.will}")
+    for sentence in prospect_sentences(made):
+        console.say(sentence)
     for number, step in enumerate(made.steps, 1):
         console.say(f"step {number}: {step}")
     console.say(_next(options.plan_output_file, made))
     return OK
+
+
+def prospect_sentences(made: QuorumPlanJson) -> Iterator[str]:
+    """Yield what becomes of the nodes, once for all of which it is the same."""
+    nodes: dict[str, list[str]] = {}
+    for each in made.prospects:
+        nodes.setdefault(each.will, []).append("unknown" if each.node is None else str(each.node))
+    for will, of in nodes.items():
+        yield f"node {of[0]} {will}" if len(of) == 1 else f"nodes {','.join(of)}: each {will}"
 
 
 def _next(path: Path, made: QuorumPlanJson) -> str:
