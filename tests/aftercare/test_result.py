@@ -189,3 +189,21 @@ def test_a_leader_with_nothing_of_what_a_disk_held_began_empty() -> None:
     # Retention or DeleteRecords took what it had.
     expired = replace(empty, log_start_offset=1000, log_end_offset=1000)
     assert list(led_empty(STATE, expired, [disk])) == []
+
+
+def test_on_a_terminal_the_gravest_partition_comes_first() -> None:
+    def at(number: int, row: PartitionCare) -> PartitionCare:
+        return replace(row, state=replace(row.state, partition=number))
+
+    rows = (
+        at(0, BEHIND),
+        at(1, replace(HEALED, groups=(BEYOND,))),
+        at(2, replace(HEALED, transactions=(hanging(Ending.COMMIT),))),
+        at(3, replace(HEALED, problems=("its leader is silent",))),
+        at(4, LEADERLESS),
+    )
+    found = Aftercare("c", rows, ())
+    for width, order in ((None, "01234"), (200, "43210")):
+        first_table = render_aftercare(found, width).split("\n\n")[0].splitlines()[-5:]
+        told = [line.removeprefix("orders").split()[0] for line in first_table]
+        assert "".join(told) == order

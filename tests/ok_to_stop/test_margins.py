@@ -112,6 +112,14 @@ def test_a_whole_rack_is_told_in_few_lines() -> None:
     assert "and 40 more partitions, which --format json lists" in text
 
 
+def test_of_what_changed_the_thinnest_comes_first() -> None:
+    before = cluster(topic("t", *(partition((1, 2, 3), number=n) for n in range(12)), min_isr=2))
+    lost = [partition((1, 2, 3), (1, 2), number=n) for n in range(11)]
+    lost.append(partition((1, 2, 3), (1,), number=11))
+    text = render_margin(looked(cluster(topic("t", *lost, min_isr=2)), before), False)
+    assert "t-11 now refuses writes with acks=all" in text.splitlines()[0]
+
+
 def test_the_first_look_is_told_whole() -> None:
     text = render_margin(looked(cluster(topic("t", partition((1, 2, 3)), min_isr=2))), True)
     assert "1 partition: 1 more failure, and the next: writes with acks=all are refused\n" in text

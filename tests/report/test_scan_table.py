@@ -58,3 +58,18 @@ def test_any_scan_prints_on_any_terminal(info: ReplicaInfo) -> None:
     text = render_replica_info(info)
     assert "\x1b" not in text
     text.encode("utf-8")
+
+
+def test_on_a_terminal_what_cant_be_used_comes_first_and_then_what_is_suspect() -> None:
+    suspect, unread = INFO.partitions[0].replica_logs
+    good = replace(suspect, suspect=None)
+    good = replace(good, scanned=good.scanned and replace(good.scanned, damage=None))
+    parts = tuple(
+        PartitionInfo(TopicPartition("orders", number), INFO.partitions[0].state, (log,))
+        for number, log in enumerate((good, suspect, unread))
+    )
+    text = render_replica_info(replace(INFO, partitions=parts), 200)
+    rows = [line.split() for line in text.splitlines() if line.endswith((" ok", "10)", "error"))]
+    assert [row[-1] for row in rows] == ["error", "10)", "ok"]
+    as_they_are = render_replica_info(replace(INFO, partitions=parts)).splitlines()[2:5]
+    assert [line.split()[-1] for line in as_they_are] == ["ok", "10)", "error"]

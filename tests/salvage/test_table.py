@@ -56,3 +56,19 @@ def test_problems_beyond_a_hundred_are_summed_up() -> None:
     for number in range(250):
         row.problem(str(number))
     assert row.problems == [*map(str, range(100)), "and more"]
+
+
+def test_on_a_terminal_what_is_not_known_comes_first_and_then_who_held_most() -> None:
+    rows = []
+    for number, size in enumerate((0, 30, None, 100)):
+        where = TopicPartition("orders", number)
+        row = Salvaged(Replica(1, where, "/mnt/orders"), Designated(where, "t-1", None))
+        if size is not None:
+            row.lost = Lost((EpochSpan(3, 10, 15),) if size else ())
+            row.segments = [RawSegment("a.log", 10, 15, size=size)] if size else []
+        rows.append(row)
+    manifest = Manifest("c1", "2026-01-02T03:04:05+00:00", rows)
+    for width, order in ((None, "0123"), (200, "2310")):
+        lines = [line.split() for line in render_salvage(manifest, width).splitlines()]
+        table = [line for line in lines if line[2:4] == ["1", "none"] or line[1:3] == ["1", "none"]]
+        assert "".join(line[1] if line[0] == "orders" else line[0] for line in table) == order
