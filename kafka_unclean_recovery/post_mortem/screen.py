@@ -26,9 +26,10 @@ _LEAST_ROWS = 2
 
 
 def screen(told: PostMortem, window: Window) -> list[str]:
-    """Return the lines for the window. More than it has only where the summary and the first step
-    alone are more; a command is one line, to be copied, and may be wider."""
+    """Return the lines for the window. More than it has only where the first step alone is more; a
+    command is one line, to be copied, and may be wider."""
     head = [line for each in _summary(told) for line in wrapped(one_line(each), window.columns)]
+    head = list(first_of(head, max(window.lines // 2, _LEAST_ROWS), "lines of the summary"))
     hint = ["", *wrapped(_ALL, window.columns)]
     left = window.less(len(head) + len(hint))
     steps = list(_steps(next_steps(told), left))
