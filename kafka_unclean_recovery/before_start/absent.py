@@ -1,9 +1,11 @@
 """Find the replicas that the metadata puts on the broker and that are not among its directories; no
 I/O.
 
-Those are the ones that a start begins empty, whoever has to follow them then; not in a directory
-that is offline (kafka.cluster.Partition.createLogInAssignedDirectoryId). A directory that was not
-given may have them too.
+Those are the ones that a start begins empty, whoever has to follow them then. A replica in a log
+directory that goes offline is begun empty where the metadata puts it, unless that is offline, too,
+or unknown to the broker (kafka.cluster.Partition.createLogInAssignedDirectoryId). It is not where
+its directory goes offline over its high watermarks: those are read once the replica is taken into
+use (seen on 3.9.1 and 4.4.0). A directory that was not given may have them too.
 """
 
 from __future__ import annotations
@@ -18,6 +20,14 @@ from kafka_unclean_recovery.log_dir.small_files.properties_files import kafka_uu
 from kafka_unclean_recovery.model import PartitionState, TopicPartition
 
 _GONE = "the metadata puts it on this broker, and it is in none of its log directories"
+_GONE_OFFLINE = (
+    "the metadata puts it on this broker, and not into the log directory where it is, which goes"
+    " offline"
+)
+_BEGUN_NOWHERE = (
+    "it is in no log directory that stays online, nor does the metadata put it into one: with one"
+    " offline, the broker begins it nowhere"
+)
 _IF_LOST = "if its disk is lost, or was exchanged for a new one, the broker begins it empty"
 
 
@@ -27,10 +37,20 @@ def with_absent(disk: OwnDisk, states: Iterable[PartitionState]) -> OwnDisk:
 
 
 def _absent(disk: OwnDisk, states: Iterable[PartitionState]) -> Iterator[OwnReplica]:
-    there = {each.topic_partition for each in disk.replicas if _may_be_used(each, disk.layout)}
+    layout = disk.layout
+    usable = [each for each in disk.replicas if _may_be_used(each, layout)]
+    there = {each.topic_partition for each in usable if each.offline is None}
+    offline = {
+        each.topic_partition: each.log_dir in layout.offline_late for each in usable if each.offline
+    }
     for state in states:
-        if disk.broker in state.replicas and state.topic_partition not in there:
-            yield _one(disk, state)
+        where = state.topic_partition
+        if disk.broker not in state.replicas or where in there:
+            continue
+        if where not in offline:
+            yield _one(disk, state, _GONE)
+        elif not offline[where] and _put_elsewhere(where, layout):
+            yield _one(disk, state, _GONE_OFFLINE)
 
 
 def _may_be_used(replica: OwnReplica, layout: Layout) -> bool:
@@ -41,24 +61,40 @@ def _may_be_used(replica: OwnReplica, layout: Layout) -> bool:
     return replica.kind is DirectoryKind.LIVE
 
 
-def _one(disk: OwnDisk, state: PartitionState) -> OwnReplica:
+def _put_elsewhere(partition: TopicPartition, layout: Layout) -> bool:
+    """Return whether a replica in a directory that goes offline may be begun in another one."""
+    home = layout.assigned.get(partition)
+    return partition in layout.unassigned if home is None else home not in layout.offline
+
+
+def _one(disk: OwnDisk, state: PartitionState, gone: str) -> OwnReplica:
     layout, name = disk.layout, str(state.topic_partition)
     home = layout.assigned.get(state.topic_partition)
     here = None if home is None else layout.directories.get(home)
     found = OwnReplica(
         state.topic_partition,
         DirectoryKind.LIVE,
-        f"{here or disk.directories[0]}/{name}",
+        f"{here or _any_online(disk)}/{name}",
         state.topic_id,
     )
     if name in layout.left_out:
         why = f"{name} is no directory here, and a symlink is never followed: it is unread"
         return replace(found, not_given=why)
     if home is not None and home in layout.offline:
-        return replace(found, offline=layout.offline[home])
-    if here is not None or layout.whole:
-        return replace(found, gone=_GONE)
-    return replace(found, not_given=_not_given(home))
+        return replace(found, offline=layout.offline[home], gone=gone)
+    if here is None and not layout.whole:
+        return replace(found, not_given=_not_given(home))
+    known = here is not None or state.topic_partition in layout.unassigned
+    if not known and len(layout.offline) > len(layout.offline_late):
+        return replace(found, offline=_BEGUN_NOWHERE, gone=gone)
+    return replace(found, gone=gone)
+
+
+def _any_online(disk: OwnDisk) -> str:
+    online = (
+        path for id_, path in disk.layout.directories.items() if id_ not in disk.layout.offline
+    )
+    return next(online, disk.directories[0])
 
 
 def _not_given(home: str | None) -> str:

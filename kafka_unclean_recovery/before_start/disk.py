@@ -25,7 +25,11 @@ from kafka_unclean_recovery.log_dir.future_replicas import (
     taken_into_use,
 )
 from kafka_unclean_recovery.log_dir.log_directory import LOCK, LogDirectory
-from kafka_unclean_recovery.log_dir.metadata.image import MetadataImage, names_a_directory
+from kafka_unclean_recovery.log_dir.metadata.image import (
+    UNASSIGNED,
+    MetadataImage,
+    names_a_directory,
+)
 from kafka_unclean_recovery.log_dir.metadata.newest import (
     CLUSTER_METADATA,
     newest_metadata,
@@ -40,6 +44,7 @@ from kafka_unclean_recovery.log_dir.scan import (
 )
 from kafka_unclean_recovery.log_dir.scan_jobs import run_jobs
 from kafka_unclean_recovery.log_dir.scan_rows import partition_infos
+from kafka_unclean_recovery.log_dir.small_files.checkpoints import HIGH_WATERMARKS
 from kafka_unclean_recovery.log_dir.small_files.clean_shutdown import CLEAN_SHUTDOWN
 from kafka_unclean_recovery.log_dir.small_files.properties_files import (
     META_PROPERTIES,
@@ -160,6 +165,13 @@ def _layout(
         left_out=frozenset[str]().union(*(d.left_out for d in found)),
         topics=frozenset(image.topics.values()),
         offline={id_: why for id_, why in offline.items() if id_ and why},
+        unloaded=frozenset(str(d.location) for d, _ in lost),
+        offline_late=frozenset(
+            str(d.location) for d, s in zip(found, starts, strict=True) if _taken_first(s)
+        ),
+        unassigned=frozenset(
+            tp for (_, tp), home in named.items() if UUID(home.directory_id) == UNASSIGNED
+        ),
     )
 
 
@@ -296,6 +308,13 @@ def _offline(start: DirectoryStart) -> str | None:
         return None
     causes = "; ".join(one_line(str(cause)) for cause in start.causes)
     return f"the broker starts without its log directory, which goes offline: {causes}"
+
+
+def _taken_first(start: DirectoryStart) -> bool:
+    """Return whether a directory goes offline over its high watermarks alone, which a broker reads
+    when it takes replicas into use (kafka.server.ReplicaManager.highWatermarkCheckpoints)."""
+    files = [PurePath(cause.file).name for cause in start.causes]
+    return start.fate is Fate.OFFLINE and set(files) == {HIGH_WATERMARKS}
 
 
 def _replicas(

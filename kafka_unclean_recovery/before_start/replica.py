@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from pathlib import PurePath
 
 from kafka_unclean_recovery.log_dir.directory_names import DirectoryKind
 from kafka_unclean_recovery.model import ReplicaInfo, ReplicaLog, TopicPartition
@@ -11,7 +12,7 @@ from kafka_unclean_recovery.model import ReplicaInfo, ReplicaLog, TopicPartition
 
 @dataclass(frozen=True, slots=True)
 class OwnReplica:
-    """A replica's directory on the broker's disk.
+    """A replica's directory on the broker's disk, or where the metadata puts one that is not there.
 
     directory: fit to print. topic_id: from partition.metadata, None without one; `nameless` is why
     it can't be told, None where it can. log: None for a directory that is not in use. compacted:
@@ -34,6 +35,10 @@ class OwnReplica:
     not_given: str | None = None
     replaced_by: ReplicaLog | None = None
 
+    @property
+    def log_dir(self) -> str:
+        return str(PurePath(self.directory).parent)
+
 
 @dataclass(frozen=True, slots=True)
 class Layout:
@@ -43,6 +48,9 @@ class Layout:
     these are all that the broker has. missing: ids of others that it registered. left_out: names of
     replicas that are no directories, and so were not read. topics: all that this metadata log has.
     offline: why a directory goes offline at the start, by id: nothing is begun empty there.
+    offline_late: the paths of those that do so once their replicas are taken into use. unloaded:
+    the paths of those whose logs the start does not load at all.
+    unassigned: the controller was not told yet where it is (DirectoryId.UNASSIGNED).
     """
 
     assigned: Mapping[TopicPartition, str] = field(default_factory=dict)
@@ -52,6 +60,9 @@ class Layout:
     left_out: frozenset[str] = frozenset()
     topics: frozenset[str] = frozenset()
     offline: Mapping[str, str] = field(default_factory=dict)
+    offline_late: frozenset[str] = frozenset()
+    unloaded: frozenset[str] = frozenset()
+    unassigned: frozenset[TopicPartition] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from kafka_unclean_recovery.before_start.judging import judge
-from kafka_unclean_recovery.before_start.replica import OwnDisk
+from kafka_unclean_recovery.before_start.replica import Layout, OwnDisk
 from kafka_unclean_recovery.before_start.verdict import Effect, Known, Verdict, failed
 from kafka_unclean_recovery.log_dir.directory_names import DirectoryKind
 from kafka_unclean_recovery.model import TopicPartition
@@ -57,7 +57,7 @@ def foretell(
         judge(replica, disk, known.get(replica.topic_partition, nothing))
         for replica in disk.replicas
     ]
-    verdicts = _started_at_all(verdicts)
+    verdicts = _started_at_all(verdicts, disk.layout)
     ordered = sorted(verdicts, key=lambda v: (v.replica.topic_partition, v.replica.directory))
     return BeforeStart(
         disk.cluster_id or "",
@@ -72,11 +72,14 @@ def foretell(
     )
 
 
-def _started_at_all(verdicts: Iterable[Verdict]) -> list[Verdict]:
+def _started_at_all(verdicts: Iterable[Verdict], layout: Layout) -> list[Verdict]:
     """Return the verdicts, with a broker refused that has one replica in two directories, or two
-    copies of one: it ends while it loads its logs, before it follows anybody."""
+    copies of one: it ends while it loads its logs, before it follows anybody. It loads those of a
+    directory that goes offline, too, unless that goes for its meta.properties (seen on 3.9.1 and
+    4.4.0)."""
     found = list(verdicts)
-    loaded = Counter(filter(None, map(_loaded_as, found)))
+    there = (verdict for verdict in found if verdict.replica.log_dir not in layout.unloaded)
+    loaded = Counter(filter(None, map(_loaded_as, there)))
     twice = next((tp for (tp, _), count in loaded.items() if count > 1), None)
     if twice is None:
         return found
@@ -95,6 +98,8 @@ def _loaded_as(verdict: Verdict) -> tuple[TopicPartition, bool] | None:
     first."""
     replica = verdict.replica
     if verdict.effect in (Effect.STRAY, Effect.REFUSED) or replica.kind not in _LOADED:
+        return None
+    if replica.gone is not None or replica.not_given is not None:
         return None
     return replica.topic_partition, replica.directory.endswith("-future")
 

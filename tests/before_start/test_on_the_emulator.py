@@ -446,6 +446,28 @@ def test_a_replica_that_is_gone_from_a_directory_that_goes_offline_is_not_begun_
     assert rows[gone.name]["effect"] == "offline"
 
 
+@pytest.mark.parametrize(
+    ("damaged", "expected"),
+    [
+        ("recovery-point-offset-checkpoint", "begins_empty"),
+        # Its broker has taken the replica into use by the time that it reads this one.
+        ("replication-offset-checkpoint", None),
+    ],
+)
+def test_a_replica_moved_by_hand_into_a_directory_that_goes_offline_is_begun_empty_where_it_was(
+    two_disks: Cluster, tmp_path: Path, damaged: str, expected: str | None
+) -> None:
+    first, second = two_disks.log_directories(OWN)
+    moved, *_ = sorted(first.glob("many-*"))
+    moved.rename(second / moved.name)
+    (second / damaged).write_bytes(bytes(9))
+    both = ("--log-dirs", str(first), "--log-dirs", str(second))
+    flags = (*both, *_live(two_disks), "--format", "json")
+    done = invoke(RECOVERY, "before-start", *flags, cwd=tmp_path)
+    told = {row["directory"]: row["effect"] for row in json.loads(done.stdout)["partitions"]}
+    assert (told[str(second / moved.name)], told.get(str(moved))) == ("offline", expected)
+
+
 @pytest.mark.parametrize("from_disks", [False, True])
 def test_a_metadata_log_that_is_torn_at_its_end_is_fetched_anew(
     cluster: Cluster, tmp_path: Path, from_disks: bool

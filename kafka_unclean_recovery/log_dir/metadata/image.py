@@ -44,7 +44,7 @@ BROKER_RESOURCE = 4
 names the cluster's default."""
 
 # DirectoryId reserves the ids below 100: they belong to no directory.
-_MIGRATING, _UNASSIGNED, _LOST = (uuid.UUID(int=number) for number in range(3))
+_MIGRATING, UNASSIGNED, _LOST = (uuid.UUID(int=number) for number in range(3))
 _NEVER_REGISTERED = "a broker that is not registered, or was with another epoch"
 _NO_SUCH_TOPIC = "a topic that is not known"
 T = TypeVar("T")
@@ -60,7 +60,7 @@ class Endpoint:
 
 def names_a_directory(directory: uuid.UUID) -> bool:
     """Return False for an id that stands for a log directory which its broker did not tell yet."""
-    return directory not in (_UNASSIGNED, _MIGRATING)
+    return directory not in (UNASSIGNED, _MIGRATING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -426,7 +426,7 @@ def _all_partitions(
 
 
 def _offline_replicas(image: MetadataImage, partition: PartitionRegistration) -> Iterator[int]:
-    unknown = (_UNASSIGNED,) * len(partition.replicas)
+    unknown = (UNASSIGNED,) * len(partition.replicas)
     directories = (*partition.directories, *unknown)
     for replica, directory in zip(partition.replicas, directories, strict=False):
         broker = image.brokers.get(replica)
