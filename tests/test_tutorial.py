@@ -15,7 +15,8 @@ from pathlib import Path
 import pytest
 
 from tests.command_lines import ROOT
-from tests.mission.test_screens import ELECT, Terminal
+from tests.mission.terminal import Terminal
+from tests.mission.test_screens import ELECT
 from tests.real.waiting import wait_until
 
 SERVER, SOCKET, JOURNAL, LEFT_OUT = "127.0.0.1:9092", "SOCKET", "JOURNAL", "[...]"
@@ -27,7 +28,8 @@ SECONDS = 60.0
     ("page", "commands"),
     [
         *(("tutorial", 9), ("incident", 8), ("wait-or-elect", 5), ("disks", 6)),
-        *(("start-order", 8), ("quorum", 4)),
+        *(("start-order", 8), ("quorum", 4), ("before-start", 4), ("salvage", 4)),
+        *(("after-the-election", 6), ("report", 4)),
     ],
 )
 def test_its_commands_print_what_it_shows(page: str, commands: int, tmp_path: Path) -> None:

@@ -10,7 +10,14 @@ from kafka_unclean_recovery.before_start.commands import commands
 from kafka_unclean_recovery.before_start.result import BeforeStart
 from kafka_unclean_recovery.before_start.start_table import CUTS, SAYS, totals
 from kafka_unclean_recovery.before_start.verdict import Effect, Verdict
-from kafka_unclean_recovery.report.window import Window, first_of, in_one_line, shares, wrapped
+from kafka_unclean_recovery.report.window import (
+    Window,
+    first_of,
+    in_one_line,
+    shares,
+    wrapped,
+    wrapped_lines,
+)
 from kafka_unclean_recovery.wording import count_text, number_text, one_line
 
 _INDENT = "  "
@@ -40,7 +47,7 @@ def screen(found: BeforeStart, window: Window) -> list[str]:
     columns = window.columns
     groups = sorted(_groups(found.verdicts), key=lambda group: group.gravity)
     heads = [wrapped(_head(group), columns) for group in groups]
-    tail = [line for sentence in _tail(found) for line in wrapped(sentence, columns)]
+    tail = wrapped_lines(_tail(found), columns)
     unknown = [in_one_line(f"unknown: {one_line(each)}", columns) for each in found.unknown]
     room = window.lines - sum(map(len, heads)) - len(tail) - 1
     wanted = [*(len(group.verdicts) for group in groups), len(unknown)]

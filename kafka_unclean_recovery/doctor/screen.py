@@ -3,12 +3,18 @@ the verdict. Where the window is too low, the least grave checks say less. No I/
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from enum import IntEnum
 
 from kafka_unclean_recovery.doctor.check import Check, Status
 from kafka_unclean_recovery.doctor.diagnosis import Diagnosis, sentences_of, summary
-from kafka_unclean_recovery.report.window import Window, first_of, in_one_line, wrapped
+from kafka_unclean_recovery.report.window import (
+    Window,
+    first_of,
+    in_one_line,
+    wrapped,
+    wrapped_lines,
+)
 from kafka_unclean_recovery.shown import shown
 
 _INDENT = " " * 9
@@ -42,7 +48,7 @@ def screen(diagnosis: Diagnosis, window: Window) -> list[str]:
     grave checks are only counted."""
     columns = window.columns
     others = [check for check in reversed(diagnosis.checks) if check.status is not Status.OK]
-    verdict = wrapped(shown(summary(diagnosis)), columns)
+    verdict = wrapped_lines([summary(diagnosis)], columns)
     whole = [*_well(diagnosis, columns), *_lines(others, {}, columns), "", *verdict]
     if len(whole) <= window.lines:
         return whole
@@ -69,7 +75,7 @@ def _well(diagnosis: Diagnosis, columns: int) -> list[str]:
     if not codes:
         return []
     sentence = f"{len(codes)} ok: {', '.join(dict.fromkeys(codes))}"
-    return wrapped(shown(sentence), columns, _INDENT)
+    return wrapped_lines([sentence], columns, _INDENT)
 
 
 def _lines(checks: Sequence[Check], detail: _Detail, columns: int) -> list[str]:
@@ -80,12 +86,9 @@ def _lines(checks: Sequence[Check], detail: _Detail, columns: int) -> list[str]:
     ]
 
 
-def _of_check(check: Check, told: _Told, columns: int) -> Iterator[str]:
-    what, *others = map(shown, sentences_of(check))
+def _of_check(check: Check, told: _Told, columns: int) -> list[str]:
+    what, *others = sentences_of(check)
     if told is _Told.ONE_LINE:
-        yield in_one_line(what, columns)
-        return
-    if told is _Told.WITHOUT_WHY:
-        others = others[1:]
-    for sentence in [what, *others]:
-        yield from wrapped(sentence, columns, _INDENT)
+        return [in_one_line(shown(what), columns)]
+    told_why = others[1:] if told is _Told.WITHOUT_WHY else others
+    return wrapped_lines([what, *told_why], columns, _INDENT)

@@ -94,9 +94,14 @@ def render_inspect(seen: QuorumInspectJson, width: int | None = None) -> str:
         *(f"problem: {one_line(each)}" for each in seen.problems),
     ]
     copies = table(_COLUMNS, list(map(_row, seen.copies)), width)
-    return page(copies, _details(seen.copies), *lines) + (
-        f"\n{len(seen.copies)} copies; the best has {seen.topics} topics, {seen.partitions}"
-        f" partitions, brokers {list(seen.brokers)}; greatest epoch seen {seen.epoch}\n"
+    return page(copies, _details(seen.copies), *lines) + f"\n{copies_line(seen)}\n"
+
+
+def copies_line(seen: QuorumInspectJson) -> str:
+    """Return a line on how many copies there are, and what the best one has."""
+    return (
+        f"{len(seen.copies)} copies; the best has {seen.topics} topics, {seen.partitions}"
+        f" partitions, brokers {list(seen.brokers)}; greatest epoch seen {seen.epoch}"
     )
 
 

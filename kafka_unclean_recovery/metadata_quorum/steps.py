@@ -10,13 +10,30 @@ from kafka_unclean_recovery.metadata_quorum.copies import Voter
 from kafka_unclean_recovery.metadata_quorum.wishes import Wishes, voters_before
 from kafka_unclean_recovery.shown import shell_word
 
-_SEED = "kafka-unclean-recovery quorum seed"
+SEED = "kafka-unclean-recovery quorum seed"
+VERIFY = "kafka-unclean-recovery quorum verify"
+NEW_DIRECTORY = "NEWDIR"
+"""It stands in the steps for the log directory of the new controller."""
 
 
 def after_seed(planned: Sequence[str]) -> tuple[str, ...]:
     """Return the steps of a plan that come after the one in which `quorum seed` is run."""
-    at = max((number for number, step in enumerate(planned, 1) if _SEED in step), default=0)
-    return tuple(planned[at:])
+    return tuple(planned[_number(planned, SEED, 0) :])
+
+
+def between(planned: Sequence[str], done: str | None, coming: str | None) -> list[str]:
+    """Return the steps of a plan, each with its number, that come after the one in which a command
+    is run and before that of another one; None for no such bound."""
+    begin = 0 if done is None else _number(planned, done, 0)
+    end = len(planned)
+    if coming is not None:
+        end = _number(planned, coming, end + 1) - 1
+    return [f"step {number}: {planned[number - 1]}" for number in range(begin + 1, end + 1)]
+
+
+def _number(planned: Sequence[str], command: str, absent: int) -> int:
+    found = (number for number, step in enumerate(planned, 1) if command in step)
+    return max(found, default=absent)
 
 
 def steps(compared: Copies, wishes: Wishes, cluster_id: str) -> Iterator[str]:
@@ -36,12 +53,12 @@ def steps(compared: Copies, wishes: Wishes, cluster_id: str) -> Iterator[str]:
         " their addresses"
     )
     yield (
-        f"on the host of {address}: {_SEED} --plan PLAN --output-dir"
-        " NEWDIR, with the copy where the plan has it"
+        f"on the host of {address}: {SEED} --plan PLAN --output-dir"
+        f" {NEW_DIRECTORY}, with the copy where the plan has it"
     )
     yield from _configuration(wishes.new, dynamic)
     yield (
-        "start it, and: kafka-unclean-recovery quorum verify --plan PLAN --bootstrap-server BROKERS"
+        f"start it, and: {VERIFY} --plan PLAN --bootstrap-server BROKERS"
         f" --bootstrap-controller {address}"
     )
     yield (
@@ -82,7 +99,7 @@ def _configuration(new: Voter, dynamic: bool) -> Iterator[str]:
         "give it the configuration of a lost controller with these lines:"
         f" node.id={new.id} process.roles=controller"
         f" controller.listener.names={listener.name} listeners={listener.name}://{address}"
-        f" log.dirs=NEWDIR {quorum}; the address must be one that the brokers have in"
+        f" log.dirs={NEW_DIRECTORY} {quorum}; the address must be one that the brokers have in"
         " controller.quorum.voters or controller.quorum.bootstrap.servers"
     )
 

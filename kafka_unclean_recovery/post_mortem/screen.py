@@ -16,7 +16,14 @@ from kafka_unclean_recovery.post_mortem.words import (
     since_then,
     total_sentence,
 )
-from kafka_unclean_recovery.report.window import Window, first_of, in_one_line, shares, wrapped
+from kafka_unclean_recovery.report.window import (
+    Window,
+    first_of,
+    in_one_line,
+    shares,
+    wrapped,
+    wrapped_lines,
+)
 from kafka_unclean_recovery.shown import shown
 from kafka_unclean_recovery.wording import one_line
 
@@ -28,7 +35,7 @@ _LEAST_ROWS = 2
 def screen(told: PostMortem, window: Window) -> list[str]:
     """Return the lines for the window. More than it has only where the first step alone is more; a
     command is one line, to be copied, and may be wider."""
-    head = [line for each in _summary(told) for line in wrapped(one_line(each), window.columns)]
+    head = wrapped_lines(_summary(told), window.columns)
     head = list(first_of(head, max(window.lines // 2, _LEAST_ROWS), "lines of the summary"))
     hint = ["", *wrapped(_ALL, window.columns)]
     left = window.less(len(head) + len(hint))
@@ -70,8 +77,9 @@ def _rows(told: PostMortem, window: Window) -> Iterator[str]:
     for_partitions, for_moments = shares([len(elections), len(told.moments)], room)
     if for_partitions >= min(len(elections), _LEAST_ROWS) > 0:
         yield "the partitions, the most lost first:"
-        rows = [in_one_line(_INDENT + _partition(each), window.columns) for each in elections]
-        yield from first_of(rows, for_partitions, "partitions")
+        first = [_INDENT + _partition(each) for each in elections[:for_partitions]]
+        rows = [in_one_line(each, window.columns) for each in first]
+        yield from first_of(rows, for_partitions, "partitions", of=len(elections))
     if for_moments >= min(len(told.moments), _LEAST_ROWS) > 0:
         yield "the moments, in UTC:"
         yield from _moments(told.moments, for_moments, window.columns)

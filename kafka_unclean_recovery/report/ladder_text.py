@@ -16,7 +16,7 @@ from kafka_unclean_recovery.model import PartitionPlan, PartitionReport, Report
 from kafka_unclean_recovery.planning.losses import loss_under
 from kafka_unclean_recovery.report.document import summarize
 from kafka_unclean_recovery.report.ladder import Ladder, Rung, ladder_of, rung_texts
-from kafka_unclean_recovery.report.overview import badness, wrapped_lines
+from kafka_unclean_recovery.report.overview import badness
 from kafka_unclean_recovery.report.table import (
     finding_lines,
     parts_around,
@@ -24,7 +24,7 @@ from kafka_unclean_recovery.report.table import (
     total_line,
     why_no_logs,
 )
-from kafka_unclean_recovery.report.window import Window, first_of, wrapped
+from kafka_unclean_recovery.report.window import Window, first_of, wrapped, wrapped_lines
 from kafka_unclean_recovery.shown import shown
 from kafka_unclean_recovery.wording import (
     ids_text,

@@ -27,7 +27,7 @@ from kafka_unclean_recovery.report.window import (
     first_of,
     in_one_line,
     shares,
-    wrapped,
+    wrapped_lines,
 )
 from kafka_unclean_recovery.shown import shown, width_of
 from kafka_unclean_recovery.wording import middle_left_out, number_text, why_not
@@ -96,11 +96,6 @@ def overview_of_plans(
     ends = wrapped_lines(totals, width)
     sections = [_topics(rows, width), _findings(rows, width), _worst(rows, width)]
     return [*_fitting(sections, window.less(len(ends))), *ends]
-
-
-def wrapped_lines(sentences: Iterable[str], columns: int) -> list[str]:
-    """Return the lines of sentences that may quote what comes from outside."""
-    return [line for each in sentences for line in wrapped(shown(each), columns)]
 
 
 def _fitting(sections: Iterable[_Section], window: Window) -> list[str]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import islice
 from os import terminal_size
 
-from kafka_unclean_recovery.shown import fitting, width_of
+from kafka_unclean_recovery.shown import fitting, shown, width_of
 
 _LEFT_OUT = "..."
 _LEAST_LINES = 12
@@ -98,6 +98,11 @@ def wrapped(sentence: str, columns: int, indent: str = "  ") -> list[str]:
     return lines
 
 
+def wrapped_lines(sentences: Iterable[str], columns: int, indent: str = "  ") -> list[str]:
+    """Return the lines of sentences that may quote what comes from outside."""
+    return [line for each in sentences for line in wrapped(shown(each), columns, indent)]
+
+
 def _broken(line: str, columns: int, indent: str) -> tuple[str, str]:
     """Return the beginning of a line that fits, at least one character of it, and the rest."""
     most = len(line)
@@ -127,13 +132,14 @@ def shares(wanted: Sequence[int], room: int) -> list[int]:
     return given
 
 
-def first_of(rows: Sequence[str], most: int, more: str) -> Iterator[str]:
+def first_of(rows: Sequence[str], most: int, more: str, of: int = 0) -> Iterator[str]:
     """Yield at most so many lines of `rows`, and one at least: the last one says how many `more`
-    there are."""
-    if len(rows) <= most:
+    there are. of: how many there are in all, where `rows` are only the first `most` of them."""
+    count = max(of, len(rows))
+    if count <= most:
         yield from rows
         return
     kept = max(0, most - 1)
     yield from rows[:kept]
-    left = len(rows) - kept
+    left = count - kept
     yield f"... and {left} more {more}" if kept else f"{left} {more}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 import uuid
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import pytest
 from kafka_unclean_recovery.cli.commands import quorum_plan
 from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
 from kafka_unclean_recovery.log_dir.small_files.quorum_state import quorum_state_json
+from kafka_unclean_recovery.metadata_quorum import led
 from kafka_unclean_recovery.metadata_quorum.compared_copies import compared_copies
 from kafka_unclean_recovery.metadata_quorum.copies import Voter
 from kafka_unclean_recovery.metadata_quorum.led import growing
@@ -309,11 +309,13 @@ class _Writer:
     def __init__(self, segment: Path, monkeypatch: pytest.MonkeyPatch, until: float) -> None:
         self._segment, self._until = segment, until
         self._now = 0.0
-        monkeypatch.setattr(quorum_plan, "_now_ms", lambda: TIME_MS)
-        monkeypatch.setattr(time, "monotonic", lambda: self._now)
-        monkeypatch.setattr(time, "sleep", self._sleep)
+        # Other threads of the tests sleep by Python's own clock.
+        monkeypatch.setattr(led, "time", self)
 
-    def _sleep(self, seconds: float) -> None:
+    def monotonic(self) -> float:
+        return self._now
+
+    def sleep(self, seconds: float) -> None:
         self._now += seconds
         if self._now <= self._until and self._now % 0.5 == 0:
             number = LOG.end + int(2 * self._now)

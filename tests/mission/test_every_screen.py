@@ -13,7 +13,8 @@ import pytest
 from benchmarks.outage_process import SETTINGS, make
 from kafka_unclean_recovery.emulator import Cluster, Options
 from tests.cli.in_process import RECOVERY, invoke
-from tests.mission.test_screens import ELECT, SIZES, Screen, Terminal
+from tests.mission.terminal import Screen, Terminal, shows
+from tests.mission.test_screens import ELECT, LOOK, SIZES
 
 # Of these sizes the largest takes a minute, and runs with all releases alone (tests/runs.py).
 PARTITIONS = (1, 36, 400, 3000)
@@ -30,6 +31,7 @@ class Incident:
     examined: Screen
     journal: Path
     saved: Path
+    plan: Path
 
     @property
     def server(self) -> tuple[str, str]:
@@ -52,6 +54,7 @@ class Incident:
             "salvage replay": (str(self.saved), *self.server),
             "aftercare": (*self.server, *journal),
             "report": journal[1:],
+            "bundle": (*self.server, "--output", str(home / "bundle.tar.gz")),
             "doctor": self.server,
             "watch": (*self.server, "--duration-ms", "1"),
             "quorum inspect": self.disk[1:],
@@ -77,22 +80,23 @@ def incident(
         server = ("--bootstrap-server", cluster.bootstrap_servers)
         before = Terminal((80, 24), "before-start", *server, *disk).finish()
         examined = Terminal((80, 24), "doctor", *server).finish()
+        plan = home / "plan.json"
+        assert invoke(RECOVERY, *server, *LOOK, "--plan-output-file", str(plan)).code == 0
         assert invoke(RECOVERY, *server, *ELECT, "--accept-loss", "*").code == 0
         (journal,) = (home / "state").rglob("*.jsonl")
         saved = home / "saved"
         done = invoke(RECOVERY, "salvage", *disk, "--journal", str(journal), "--output", str(saved))
         assert done.code == 0, done.stderr
-        yield Incident(request.param, cluster, before, examined, journal, saved)
+        yield Incident(request.param, cluster, before, examined, journal, saved, plan)
 
 
 def _fits(screen: Screen, size: tuple[int, int]) -> None:
-    """Check the window as it is in the end; what is said before the rows may have left it."""
-    columns, most = size
+    """Check that the window shows all in the end; what is said before the rows may have left it."""
     lines = list(dropwhile(lambda line: line.startswith(f"{RECOVERY}: "), screen.lines))
     # Sentences, and commands that are to be copied, are wrapped by the terminal.
     laid_out = [line for line in lines if RECOVERY not in line]
-    assert [line for line in laid_out if len(line) > columns] == []
-    assert sum(max(1, -(-len(line) // columns)) for line in lines) < most, screen.text
+    assert [line for line in laid_out if len(line) > size[0]] == []
+    assert shows(screen.window, lines), screen.text
 
 
 @SIZES
@@ -100,7 +104,7 @@ def _fits(screen: Screen, size: tuple[int, int]) -> None:
     "command",
     [
         *("plan", "scan-log-dirs", "start-order", "before-start", "salvage", "salvage replay"),
-        *("aftercare", "ok-to-stop", "report", "doctor", "watch", "quorum inspect"),
+        *("aftercare", "ok-to-stop", "report", "doctor", "watch", "quorum inspect", "bundle"),
     ],
 )
 def test_its_rows_are_one_screen(
@@ -115,6 +119,27 @@ def test_a_start_that_destroys_nothing_is_one_screen_too(incident: Incident) -> 
     _fits(incident.before, (80, 24))
     count = "1 replica" if incident.partitions == 1 else f"{incident.partitions} replicas"
     assert f"broker 1: {count}: {incident.partitions} leads" in incident.before.text
+
+
+@SIZES
+def test_who_approves_a_plan_sees_one_screen(
+    incident: Incident, size: tuple[int, int], tmp_path: Path
+) -> None:
+    approval = tmp_path / "approval"
+    run = Terminal(size, "approve", str(incident.plan), "--output", str(approval))
+    asked = run.answer(f"partitions, {incident.partitions}: ", f"{incident.partitions}\n")
+    assert shows(asked.window, asked.text.splitlines()), asked.text
+    assert all(len(line) <= size[0] for line in asked.text.splitlines())
+    done = run.finish()
+    assert (done.code, approval.exists()) == (0, True), done.text
+    assert f"total: {incident.partitions} partition" in asked.text
+
+
+@SIZES
+def test_the_list_of_codes_is_one_screen(size: tuple[int, int]) -> None:
+    codes = Terminal(size, "explain").finish()
+    _fits(codes, size)
+    assert codes.lines[0].startswith("loss: live_records_truncated, ")
 
 
 def test_doctor_fits_during_the_outage_too(incident: Incident) -> None:

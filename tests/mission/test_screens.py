@@ -13,9 +13,7 @@ import socket
 import struct
 import subprocess
 import termios
-import threading
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -23,80 +21,11 @@ import pytest
 from benchmarks.outage_process import SETTINGS, make
 from kafka_unclean_recovery.emulator import Cluster, Options
 from tests.cli.run import RECOVERY, command_line, run
-from tests.real.waiting import wait_until
+from tests.mission.terminal import TIMEOUT, Screen, Terminal, shows
 
-TIMEOUT = 60.0
 ALL = "--all-offline-partitions"
 LOOK = (ALL, "--show-replica-info")
 ELECT = (ALL, "--automated-recovery")
-# The line of progress that is rewritten in place.
-_COLOUR = re.compile(r"\x1b\[(?:0|1;31|32|33)m")
-_REWRITTEN = re.compile(r"[^\n]*\r\x1b\[K")
-
-
-@dataclass(frozen=True, slots=True)
-class Screen:
-    """What was printed below the line of progress, and the exit code."""
-
-    code: int
-    text: str
-    colours: frozenset[str]
-
-    @property
-    def lines(self) -> list[str]:
-        return self.text.splitlines()
-
-
-class Terminal:
-    """A command in a window of its own, with all three streams."""
-
-    def __init__(self, size: tuple[int, int], *words: str) -> None:
-        self._read = bytearray()
-        self._ours, its = os.openpty()
-        columns, lines = size
-        fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
-        env = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
-        self._process = subprocess.Popen(
-            command_line(RECOVERY, *words), stdin=its, stdout=its, stderr=its, env=env
-        )
-        os.close(its)
-        self._reader = threading.Thread(target=self._follow, daemon=True)
-        self._reader.start()
-
-    def _follow(self) -> None:
-        try:
-            while data := os.read(self._ours, 65536):
-                self._read += data
-        except OSError:
-            pass  # It has ended.
-
-    @property
-    def text(self) -> str:
-        """Return what was shown, without its colours."""
-        text = _COLOUR.sub("", self._read.decode())
-        return _REWRITTEN.sub("", text.replace("\r\n", "\n"))
-
-    @property
-    def progress(self) -> list[str]:
-        """Return each line that was rewritten in place."""
-        return self._read.decode().split("\r\x1b[K")[:-1]
-
-    def answer(self, question: str, text: str) -> str:
-        """Type the text once the question is there, and return all that was shown until then."""
-        wait_until(
-            lambda: self.text.endswith(question), TIMEOUT, lambda: f"{question}: {self.text}"
-        )
-        shown = self.text
-        os.write(self._ours, text.encode())
-        return shown
-
-    def finish(self) -> Screen:
-        code = self._process.wait(TIMEOUT)
-        self._reader.join(TIMEOUT)
-        os.close(self._ours)
-        assert "\x1b" not in self.text
-        return Screen(code, self.text, frozenset(_COLOUR.findall(self._read.decode())))
-
 
 SIZES = pytest.mark.parametrize("size", [(80, 24), (200, 50)], ids=["80x24", "200x50"])
 
@@ -121,12 +50,11 @@ def _at(cluster: Cluster, *words: str) -> tuple[str, ...]:
     return ("--bootstrap-server", cluster.bootstrap_servers, *words)
 
 
-def _fits(lines: list[str], size: tuple[int, int]) -> None:
-    """Check that the lines and the prompt below them fit. The terminal may wrap what is said."""
-    columns, most = size
+def _fits(lines: list[str], window: Sequence[str], size: tuple[int, int]) -> None:
+    """Check that the window shows all the lines at once. The terminal may wrap what is said."""
     said = [line for line in lines if line.startswith("kafka-unclean-recovery: ")]
-    assert len(lines) - len(said) + sum(-(-len(line) // columns) for line in said) < most
-    assert all(len(line) <= columns for line in lines if line not in said)
+    assert shows(window, lines), "\n".join(window)
+    assert all(len(line) <= size[0] for line in lines if line not in said)
 
 
 @SIZES
@@ -136,7 +64,7 @@ def test_an_outage_is_one_screen_from_the_look_to_the_election(
     cluster, partitions = outage
     look = Terminal(size, *_at(cluster, *LOOK)).finish()
     assert look.code == 0, look.text
-    _fits(look.lines, size)
+    _fits(look.lines, look.window, size)
     assert f"{partitions} offline" in look.text
     assert "certain loss 0 records, possible loss unknown" in " ".join(look.text.split())
     assert "if broker 1 returns with its log whole" in look.text
@@ -149,17 +77,17 @@ def test_an_outage_is_one_screen_from_the_look_to_the_election(
     ladders = Terminal(
         size, *_at(cluster, *LOOK, "--format", "ladder", "--color", "never")
     ).finish()
-    _fits(ladders.lines, size)
+    _fits(ladders.lines, ladders.window, size)
     assert ("more partitions: --topics chooses" in ladders.text) is (partitions > 1)
     assert f"{partitions} offline" in ladders.text
 
     run = Terminal(size, *_at(cluster, *ELECT))
     asked = run.answer(f"partitions, {partitions}: ", "no\n")
-    _fits(asked.splitlines(), size)
+    _fits(asked.text.splitlines(), asked.window, size)
     run.answer("or Enter to leave: ", "\n")
     left = run.finish()
     assert left.code == 1
-    _fits(left.text.split("or Enter to leave: \n")[1].splitlines(), size)
+    _fits(left.text.split("or Enter to leave: \n")[1].splitlines(), left.window, size)
     said = [line for line in left.lines if line.startswith("kafka-unclean-recovery: ")]
     assert len(said) == 1
     assert " ".join(left.text.split()).endswith("the number of partitions was not typed")
@@ -168,7 +96,8 @@ def test_an_outage_is_one_screen_from_the_look_to_the_election(
     run.answer(f"partitions, {partitions}: ", f"{partitions}\n")
     done = run.finish()
     assert done.code == 0, done.text
-    _fits(done.text.split(f"partitions, {partitions}: {partitions}\n")[1].splitlines(), size)
+    after = done.text.split(f"partitions, {partitions}: {partitions}\n")[1]
+    _fits(after.splitlines(), done.window, size)
     assert f"{partitions} elected" in done.text
     _leads_on(done, cluster)
 

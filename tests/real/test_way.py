@@ -14,7 +14,7 @@ import pytest
 
 from tests.cli.run import RECOVERY
 from tests.command_lines import CommandLine, check
-from tests.mission.test_screens import Screen, Terminal
+from tests.mission.terminal import Screen, Terminal
 from tests.real.cluster import KafkaCluster
 from tests.real.outages import Outage, last_replica_standing
 

@@ -14,11 +14,14 @@ from kafka_unclean_recovery.cli.flags import Format, OutputFormat
 from kafka_unclean_recovery.cli.terminal.colour import Color, ColorFlag
 from kafka_unclean_recovery.cli.terminal.console import Console
 from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
+from kafka_unclean_recovery.cli.terminal.output import columns_to_fit, print_text
 from kafka_unclean_recovery.errors import OK, usage
+from kafka_unclean_recovery.model import Severity
 from kafka_unclean_recovery.runbook import Entry, entries, found, in_a_line, shown
 from kafka_unclean_recovery.wording import did_you_mean
 
 _COLUMNS, _INDENT = 78, "    "
+_ONE = "one of them whole: kafka-unclean-recovery explain CODE"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,9 +55,24 @@ def explain(console: Console, options: Options) -> int:
         raise usage(f"no finding, label, check or word is called {options.code!r}{hint}")
     if options.format.is_json:
         console.artefact(explained_json(known.values() if entry is None else (entry,)))
+    elif entry is not None:
+        console.artefact(shown(entry))
+    elif columns_to_fit(options.format) is not None:
+        print_text(console, _by_gravity(known.values()), options.format, [_ONE])
     else:
-        console.artefact("".join(map(_listed, known.values())) if entry is None else shown(entry))
+        console.artefact("".join(map(_listed, known.values())))
     return OK
+
+
+def _by_gravity(known: Iterable[Entry]) -> str:
+    """Return the codes of each severity in a line, the gravest first, then those of each kind that
+    has none."""
+    codes: dict[str, list[str]] = {each.value: [] for each in Severity}
+    for entry in known:
+        # A finding that may be of several is told by the gravest.
+        severity, *_ = entry.severity.replace(",", " ").split() or (entry.kind,)
+        codes.setdefault(severity, []).append(entry.code)
+    return "".join(f"{of}: {', '.join(names)}\n" for of, names in codes.items() if names)
 
 
 def explained_json(told: Iterable[Entry]) -> str:

@@ -30,12 +30,12 @@ from kafka_unclean_recovery.cli.terminal.console import (
     write_new,
 )
 from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
-from kafka_unclean_recovery.cli.terminal.output import print_text
+from kafka_unclean_recovery.cli.terminal.output import print_text, window_above
 from kafka_unclean_recovery.cluster.config.client_config import ClientConfig
 from kafka_unclean_recovery.cluster.wire.bootstrap import parse_bootstrap
 from kafka_unclean_recovery.cluster.wire.dial import address_text
 from kafka_unclean_recovery.cluster.wire.knocking import Knocked, knock
-from kafka_unclean_recovery.documents.quorum import QuorumPlanJson
+from kafka_unclean_recovery.documents.quorum import QuorumInspectJson, QuorumPlanJson
 from kafka_unclean_recovery.errors import NOT_ALL, OK, Exit, usage
 from kafka_unclean_recovery.log_dir.small_files.properties_files import kafka_uuid
 from kafka_unclean_recovery.log_dir.tree import Unreadable
@@ -43,6 +43,7 @@ from kafka_unclean_recovery.metadata_quorum.compared_copies import Copies, compa
 from kafka_unclean_recovery.metadata_quorum.copies import Listener, Voter
 from kafka_unclean_recovery.metadata_quorum.document import (
     copies_json,
+    copies_line,
     inspect_json,
     render_findings,
 )
@@ -56,6 +57,7 @@ from kafka_unclean_recovery.metadata_quorum.seed_plan import (
     plan_text,
     quorum_plan,
 )
+from kafka_unclean_recovery.metadata_quorum.steps import SEED, between
 from kafka_unclean_recovery.metadata_quorum.still_led import Heard
 from kafka_unclean_recovery.metadata_quorum.wishes import Wishes, voters_before
 from kafka_unclean_recovery.model import Finding
@@ -158,20 +160,45 @@ def plan(console: Console, options: Options) -> int:
     wishes = _of_cluster(wishes, live)
     heard = asyncio.run(_heard(found, wishes, live, options))
     refused = refusals(found, signs, wishes, heard)
-    print_text(console, shown(inspect_json(found, signs), options.format), options.format)
+    seen = inspect_json(found, signs)
     if refused:
-        console.show(render_findings(by_gravity(refused)) + "\n")
-        raise Exit(NOT_ALL, "no plan was written: see the findings above")
+        _tell(console, seen, by_gravity(refused), (), [_REFUSED], options.format)
+        return NOT_ALL
     weighed = by_gravity(findings(found, signs, wishes, heard))
     made = _plan(found, wishes, weighed)
     write_new(options.plan_output_file, plan_text(made), "--plan-output-file")
-    console.show(render_findings(weighed) + "\n")
-    for sentence in prospect_sentences(made):
-        console.say(sentence)
-    for number, step in enumerate(made.steps, 1):
-        console.say(f"step {number}: {step}")
-    console.say(_next(options.plan_output_file, made))
+    coming = [
+        *between(made.steps, None, SEED),
+        _LATER,
+        _next(options.plan_output_file, made),
+    ]
+    _tell(console, seen, weighed, list(prospect_sentences(made)), coming, options.format)
     return OK
+
+
+_LATER = "the later steps are in the plan, too"
+_REFUSED = "no plan was written: see the findings above"
+
+
+def _tell(
+    console: Console,
+    seen: QuorumInspectJson,
+    weighed: Sequence[Finding],
+    prospects: Sequence[str],
+    below: Sequence[str],
+    how: Format,
+) -> None:
+    """Print the copies, the findings, what becomes of the nodes, and the sentences below them. A
+    terminal shows of the copies only how many there are: `quorum inspect` tells the others."""
+    told = render_findings(weighed)
+    if window_above(console, how, below) is not None:
+        parts = (copies_line(seen), told, "\n".join(prospects))
+        print_text(console, "\n\n".join(filter(None, parts)) + "\n", how, below)
+        return
+    print_text(console, shown(seen, how), how)
+    console.show(f"{told}\n")
+    for sentence in (*prospects, *below):
+        console.say(sentence)
 
 
 def prospect_sentences(made: QuorumPlanJson) -> Iterator[str]:
@@ -186,8 +213,8 @@ def prospect_sentences(made: QuorumPlanJson) -> Iterator[str]:
 def _next(path: Path, made: QuorumPlanJson) -> str:
     (listener,) = made.new_controller.listeners
     host = address_text(listener.host, listener.port)
-    seed = [RECOVERY, "quorum", "seed", "--plan", str(path)]
-    return f"next, on the host of {host}: {shell_join([*seed, '--output-dir', 'NEWDIR'])}"
+    seed = shell_join([RECOVERY, "quorum", "seed", "--plan", str(path), "--output-dir", "NEWDIR"])
+    return f"next, on the host of {host}, with the copy where the plan has it: {seed}"
 
 
 def _plan(found: Copies, wishes: Wishes, weighed: Sequence[Finding]) -> QuorumPlanJson:

@@ -33,7 +33,13 @@ from kafka_unclean_recovery.errors import NOT_ALL, OK, Exit, usage
 from kafka_unclean_recovery.files.journal import Journal
 from kafka_unclean_recovery.files.state_directory import new_path
 from kafka_unclean_recovery.metadata_quorum.seed import SeedRefused, check_plan, write_seed
-from kafka_unclean_recovery.metadata_quorum.steps import after_seed
+from kafka_unclean_recovery.metadata_quorum.steps import (
+    NEW_DIRECTORY,
+    SEED,
+    VERIFY,
+    after_seed,
+    between,
+)
 from kafka_unclean_recovery.shown import shell_join, shown
 
 
@@ -98,8 +104,8 @@ def _seed(
         console.say(str(ended))
         return ended.code, str(ended)
     console.say(f"written and read back: {directory}")
-    for number, step in enumerate(planned.steps, 1):
-        console.say(f"step {number}: {step}")
+    for step in between(planned.steps, SEED, VERIFY):
+        console.say(step.replace(NEW_DIRECTORY, str(directory)))
     return OK, None
 
 

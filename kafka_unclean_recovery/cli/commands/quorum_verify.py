@@ -20,7 +20,7 @@ from kafka_unclean_recovery.cli.flags import CommandConfig, Format, OutputFormat
 from kafka_unclean_recovery.cli.terminal.colour import Color, ColorFlag
 from kafka_unclean_recovery.cli.terminal.console import Console, Pulse, clocked
 from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
-from kafka_unclean_recovery.cli.terminal.output import give
+from kafka_unclean_recovery.cli.terminal.output import print_text
 from kafka_unclean_recovery.cluster.config.client_config import ClientConfig
 from kafka_unclean_recovery.cluster.requests.quorum_state import Quorum
 from kafka_unclean_recovery.cluster.wire.bootstrap import Address, parse_bootstrap
@@ -32,6 +32,7 @@ from kafka_unclean_recovery.metadata_quorum.document import render_verify
 from kafka_unclean_recovery.metadata_quorum.live import Live, ask_brokers, ask_controller
 from kafka_unclean_recovery.metadata_quorum.proof import verdict
 from kafka_unclean_recovery.metadata_quorum.put_aside import put_aside
+from kafka_unclean_recovery.metadata_quorum.steps import VERIFY, between
 from kafka_unclean_recovery.survey import budgets
 
 
@@ -107,7 +108,8 @@ def verify(console: Console, options: Options) -> int:
     aside = put_aside(locations(options.log_dirs)) if options.log_dirs else None
     proved = verdict(planned, quorum, live, aside)
     text = json_line(proved) if options.format.is_json else render_verify(proved)
-    give(console, text, options.format)
+    coming = between(planned.steps, VERIFY, None) if proved.proven else ()
+    print_text(console, text, options.format, coming)
     return OK if proved.proven else NOT_ALL
 
 
