@@ -81,11 +81,26 @@ def _sum(counts: Iterable[RecordCount]) -> RecordCount:
     return RecordCount(sum(c.known for c in found), sum(c.unknown_partitions for c in found))
 
 
-def render_loss_table(losses: Sequence[TopicLoss], problems: Sequence[str] = ()) -> str:
-    """Return the output of --format table; the rows are in the order of `losses`."""
-    rows = [_cells(loss) for loss in losses]
+def render_loss_table(
+    losses: Sequence[TopicLoss], problems: Sequence[str] = (), width: int | None = None
+) -> str:
+    """Return the output of --format table. width: of a terminal, where the table may be cut: there
+    the topics come first that lose most; else the rows are in the order of `losses`."""
+    ordered = losses if width is None else sorted(losses, key=_gravity)
+    rows = [_cells(loss) for loss in ordered]
     told = shown_lines(f"problem: {one_line(problem)}" for problem in problems)
-    return page(table(_COLUMNS, rows), told, _summary(total(losses), len(losses)))
+    return page(table(_COLUMNS, rows, width), told, _summary(total(losses), len(losses)))
+
+
+def _gravity(loss: TopicLoss) -> tuple[int, ...]:
+    """Return a key that puts what is lost for certain before what is not known to be."""
+    return (
+        -loss.certain.known,
+        -loss.certain.unknown_partitions,
+        -sum(loss.without.values()),
+        -loss.possible.known,
+        -loss.possible.unknown_partitions,
+    )
 
 
 def _cells(loss: TopicLoss) -> Sequence[str]:

@@ -49,7 +49,8 @@ class Asked:
 class Terminal:
     """A command in a window of its own, with all three streams."""
 
-    def __init__(self, size: tuple[int, int], *words: str) -> None:
+    def __init__(self, size: tuple[int, int], *words: str, seconds: float = TIMEOUT) -> None:
+        self._seconds = seconds
         self._read = bytearray()
         self._ours, its = os.openpty()
         self._size = size
@@ -98,7 +99,7 @@ class Terminal:
         return asked
 
     def finish(self) -> Screen:
-        code = self._process.wait(TIMEOUT)
+        code = self._process.wait(self._seconds)
         self._reader.join(TIMEOUT)
         os.close(self._ours)
         assert "\x1b" not in self.text

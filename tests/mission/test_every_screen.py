@@ -16,7 +16,7 @@ from tests.cli.in_process import RECOVERY, invoke
 from tests.mission.terminal import Screen, Terminal, shows
 from tests.mission.test_screens import ELECT, LOOK, SIZES
 
-# Of these sizes the largest takes a minute, and runs with all releases alone (tests/runs.py).
+# Of these sizes the largest takes minutes, and runs with all releases alone (tests/runs.py).
 PARTITIONS = (1, 36, 400, 3000)
 
 

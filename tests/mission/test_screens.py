@@ -36,7 +36,8 @@ def _state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("COLUMNS", raising=False)
 
 
-@pytest.fixture(params=[1, 36, 400])
+# The largest takes minutes, and runs with all releases alone (tests/runs.py).
+@pytest.fixture(params=[1, 36, 400, 3000])
 def outage(request: pytest.FixtureRequest) -> Iterator[tuple[Cluster, int]]:
     with Cluster(Options(brokers=3, settings=SETTINGS)) as cluster:
         make(cluster, request.param)

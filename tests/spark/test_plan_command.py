@@ -23,6 +23,7 @@ from kafka_unclean_recovery.planning.merged_scans import merge_infos
 from kafka_unclean_recovery.planning.offline_plan import plan_from_disks
 from kafka_unclean_recovery.spark.plan import plan_rows, planning
 from tests.cli.in_process import RECOVERY, invoke
+from tests.mission.terminal import Terminal, shows
 from tests.report.test_loss_page import SCHEMA, Page
 from tests.spark.random_partitions import random_info
 from tests.spark.summaries_of import write_summaries
@@ -42,6 +43,18 @@ def pure(
     found: Sequence[tuple[Path, ReplicaInfo]], excluded: frozenset[int]
 ) -> tuple[PartitionReport, ...]:
     return plan_from_disks(merge_infos([(str(name), info) for name, info in found]), excluded)
+
+
+def test_on_a_terminal_it_is_one_screen_however_many_there_are(tmp_path: Path) -> None:
+    scan = write_summaries(tmp_path / "scan", random_info(21, 400))
+    leaders = ("--manual-recovery-output-file", str(tmp_path / "leaders.json"))
+    words = ("spark", "plan", "--summaries", str(scan), *leaders)
+    screen = Terminal((80, 24), *words, seconds=180.0).finish()
+    assert screen.code in (0, 1), screen.text
+    # What the JVM says of itself comes before.
+    begin = next(n for n, line in enumerate(screen.lines) if ": partitions " in line)
+    assert shows(screen.window, screen.lines[begin:]), screen.text
+    assert "next, once brokers are started: kafka-elect-leaders " in screen.lines[-1]
 
 
 @pytest.mark.usefixtures("spark")

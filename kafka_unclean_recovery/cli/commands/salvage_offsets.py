@@ -152,12 +152,12 @@ def _run(console: Console, options: Options) -> int:
     changed = [] if done is None else done.changed
     found = _with_changes(found, changed)
     render = render_offsets_json if options.format.is_json else render_offsets
-    print_text(console, render(found, None if done is None else done.done), options.format)
     complaints = [*_complaints(saved, found, options), *_left_alone(changed)]
-    for complaint in complaints:
-        console.say(complaint)
+    below = [*complaints]
     if done is None:
-        console.say("nothing was changed" + ("" if options.execute else "; --execute does it"))
+        below.append("nothing was changed" + ("" if options.execute else "; --execute does it"))
+    told = render(found, None if done is None else done.done)
+    print_text(console, told, options.format, below)
     declined = options.execute and bool(wanted) and done is None
     return NOT_ALL if complaints or declined else OK
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
@@ -87,17 +87,16 @@ def scan(console: Console, options: Options) -> int:
     watch = ScanWatch(console)
     info = scan_directories(options.directories, options.mode, chosen, options.workers, watch)
     metrics_file.found(scan_metrics(info))
-    # Of a broker whose other partitions were left out nobody can tell later what is not there.
-    _give(console, options, info if chosen.everything else replace(info, whole=()))
     complaints = [*_partial(info), *scan_complaints(info), *_not_found(info, chosen)]
-    for complaint in complaints:
-        console.say(complaint)
+    # Of a broker whose other partitions were left out nobody can tell later what is not there.
+    told = info if chosen.everything else replace(info, whole=())
+    _give(console, options, told, complaints)
     if watch.exit_code is not None:
         return watch.exit_code
     return NOT_ALL if complaints else OK
 
 
-def _give(console: Console, options: Options, info: ReplicaInfo) -> None:
+def _give(console: Console, options: Options, info: ReplicaInfo, complaints: Sequence[str]) -> None:
     """Write the file and print the result. The result is printed even when the file can't be
     written, because a scan may take hours."""
     text = replica_info_json(info) if options.format.is_json or options.output else ""
@@ -110,7 +109,7 @@ def _give(console: Console, options: Options, info: ReplicaInfo) -> None:
             if options.format.is_json
             else render_replica_info(info, columns_to_fit(options.format))
         )
-        print_text(console, shown, options.format)
+        print_text(console, shown, options.format, complaints)
 
 
 def _partial(info: ReplicaInfo) -> Iterator[str]:

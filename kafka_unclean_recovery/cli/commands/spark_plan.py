@@ -29,7 +29,12 @@ from kafka_unclean_recovery.cli.spark_session import SparkWatch, check_installed
 from kafka_unclean_recovery.cli.terminal.colour import Color, ColorFlag
 from kafka_unclean_recovery.cli.terminal.console import Console, check_output, write_new_chunks
 from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
-from kafka_unclean_recovery.cli.terminal.output import count_and_first, counted, print_text
+from kafka_unclean_recovery.cli.terminal.output import (
+    columns_to_fit,
+    count_and_first,
+    counted,
+    print_text,
+)
 from kafka_unclean_recovery.documents.manual_recovery import STOCK_SCRIPT_WARNING
 from kafka_unclean_recovery.documents.plan import plan_chunks
 from kafka_unclean_recovery.documents.writing import partitions_by_chunk
@@ -198,32 +203,32 @@ def _until_stopped(chunks: Iterable[str], watch: SparkWatch) -> Iterator[str]:
 
 def _tell(console: Console, options: Options, merged: ReplicaInfo, found: _Found) -> int:
     summary = found.summary
-    _say(console, "replica can't be used", "replicas can't be used", found.unusable)
-    _say(console, "replica may be corrupt", "replicas may be corrupt", found.suspect)
-    for sentence in count_and_first("problem", "problems", merged.problems):
-        console.say(sentence)
-    console.say(f"{options.manual_recovery_output_file}: {STOCK_SCRIPT_WARNING}")
-    print_text(console, _rendered(options, merged, summary.losses), options.format)
-    _say(console, *LEFTOVERS, summary.deleted)
-    _say(console, *UNPLANNED, summary.without)
     empty = not summary.losses and not summary.deleted.count
-    if empty:
-        console.say("nothing that was read has a partition")
+    below = [
+        *_counted("replica can't be used", "replicas can't be used", found.unusable),
+        *_counted("replica may be corrupt", "replicas may be corrupt", found.suspect),
+        *count_and_first("problem", "problems", merged.problems),
+        f"{options.manual_recovery_output_file}: {STOCK_SCRIPT_WARNING}",
+        *_counted(*LEFTOVERS, summary.deleted),
+        *_counted(*UNPLANNED, summary.without),
+        *(["nothing that was read has a partition"] if empty else ()),
+    ]
     if any(loss.designated for loss in summary.losses):
         command = next_command(options.manual_recovery_output_file)
-        console.say(f"next, once brokers are started: {command}")
+        below.append(f"next, once brokers are started: {command}")
+    print_text(console, _rendered(options, merged, summary.losses), options.format, below)
     return NOT_ALL if empty or summary.without.count or merged.problems else OK
 
 
-def _say(console: Console, one: str, many: str, found: Counted) -> None:
+def _counted(one: str, many: str, found: Counted) -> Iterator[str]:
     if found.count:
-        console.say(counted(one, many, found.count, found.first))
+        yield counted(one, many, found.count, found.first)
 
 
 def _rendered(options: Options, merged: ReplicaInfo, losses: Sequence[TopicLoss]) -> str:
     if options.format.is_json:
         return render_loss_json(losses, merged.cluster_id, merged.problems)
-    return render_loss_table(losses, merged.problems)
+    return render_loss_table(losses, merged.problems, columns_to_fit(options.format))
 
 
 COMMAND = Command(Options, plan)

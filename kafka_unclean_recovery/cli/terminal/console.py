@@ -65,6 +65,12 @@ class Console:
         lines = _in_window(log_line(self._command, sentence), columns)
         return sum(-(-width_of(line) // columns) for line in lines)
 
+    def in_a_line(self, sentence: str, columns: int) -> str:
+        """Return as much of a sentence as `say` shows in one line of that width."""
+        from kafka_unclean_recovery.report.window import in_one_line
+
+        return in_one_line(sentence, columns - width_of(log_line(self._command, "")))
+
     def last_words(self, sentence: str) -> None:
         """Print a line on stderr in a signal handler that ends the process."""
         cleared = _CLEAR_LINE if self._line else ""

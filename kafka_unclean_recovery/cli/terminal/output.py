@@ -79,6 +79,9 @@ def print_report(
 def print_text(console: Console, text: str, how: Format, below: Sequence[str] = ()) -> None:
     """Print a text and say the sentences below it; as a table no more of it on a terminal than the
     window holds, and no line that is wider but commands, which are to be copied."""
+    size = _size() if how is Format.TABLE else None
+    if size is not None:
+        below = _that_leave_room(console, below, size)
     window = window_above(console, how, below)
     if window is not None:
         from kafka_unclean_recovery.report.window import folded, wrapped
@@ -92,6 +95,18 @@ def print_text(console: Console, text: str, how: Format, below: Sequence[str] = 
     give(console, text, how)
     for sentence in below:
         console.say(sentence)
+
+
+def _that_leave_room(
+    console: Console, below: Sequence[str], size: os.terminal_size
+) -> Sequence[str]:
+    """Return the sentences; where they fill more than half of the window, all but the last as a
+    line each: the last one tells what comes next."""
+    taken = sum(console.lines_of(sentence, size.columns) for sentence in below)
+    if 2 * taken <= size.lines:
+        return below
+    *others, last = below
+    return [*(console.in_a_line(each, size.columns) for each in others), last]
 
 
 def give(console: Console, text: str, how: Format) -> None:
