@@ -69,6 +69,12 @@ def start(
     return replace(plain, **changed)
 
 
+def with_log_start(offset: int, found: Start) -> Start:
+    """Return a start after which all replicas begin and end at this offset."""
+    ends = dict.fromkeys(found.after.offsets, Offsets(None, offset, offset))
+    return replace(found, after=replace(found.after, offsets=ends))
+
+
 FOLLOWED = row("kept", leader=OTHER)
 LEADS = row("leads", leader=OWN, elected=OWN)
 CUT = {"broker": OTHER, "live": True, "offset": 2, "records": 2}
@@ -81,6 +87,11 @@ BELOW_ITS_START: dict[str, Any] = {
 CUT_BELOW = document(row("truncated", offset=1, records=2, leader=OTHER))
 TRUE = [
     (CUT_BELOW, start(**BELOW_ITS_START, log_starts={TOPIC: 2})),
+    # Its leader has deleted all records below 3 since, among them its own record 2.
+    (
+        document(row("truncated", leader=OTHER, offset=2, records=2)),
+        with_log_start(3, start(own=LONG, after=records(), other_after=records())),
+    ),
     (document(FOLLOWED), start()),
     (document(LEADS), start(OWN)),
     (document(row("waits")), start(-1)),

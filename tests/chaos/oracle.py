@@ -42,7 +42,8 @@ class Look:
 @dataclass(frozen=True, slots=True)
 class Run:
     """One run of the tool: its end, and what its journals say by the names of its events. claims:
-    the certain loss of each candidate, as decided last."""
+    the certain loss of each candidate, as decided last. silent: live brokers that did not answer in
+    time."""
 
     code: int
     stderr: str
@@ -50,6 +51,7 @@ class Run:
     designated: Mapping[Partition, int]
     outcomes: Mapping[Partition, str]
     claims: Mapping[Partition, Mapping[int, int | None]]
+    silent: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +100,8 @@ def may_be_designated_first(story: Story, topic: str) -> set[int]:
     if not told.faults & OF_BROKERS:
         # On a busy machine a broker is fenced for no fault: nobody knows when.
         hit |= {*SURVIVORS} & story.fenced
+    # Nor may it answer in time: what is lost then has to be unknown (_lost).
+    hit |= {*SURVIVORS} & story.first.silent
     may = {usual, *(best(topic, {*SURVIVORS} - {broker}) for broker in hit)}
     if story.reached and told.fault in RETURNS and not told.moment.begun:
         better = best(topic, {*SURVIVORS, told.broker})

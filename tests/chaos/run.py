@@ -299,4 +299,5 @@ def _run(finished: Finished, journals: Iterable[Path]) -> Run:
         told("elect", "designated_leader"),
         told("outcome", "outcome"),
         claims,
+        frozenset(int(b) for x in lines if x["event"] == "observed" for b in x["silent_brokers"]),
     )

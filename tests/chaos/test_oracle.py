@@ -132,6 +132,16 @@ def _unhappy(partition: Partition, reason: str | None) -> Run:
             after=replace(_after(NEW, leader=4), records={**GOOD.after.records, NEW: _values(20)}),
             second=_second(rows=_rows({**BEST, NEW: 4}, "already_online")),
         ),
+        # The best broker did not answer in time, and what it holds was told as unknown.
+        _story(
+            first=_first(
+                designated={**BEST, NEW: 4},
+                claims={OLD: {4: 0}, NEW: {4: None}},
+                silent=frozenset({3}),
+            ),
+            after=replace(_after(NEW, leader=4), records={**GOOD.after.records, NEW: _values(20)}),
+            second=_second(rows=_rows({**BEST, NEW: 4}, "already_online")),
+        ),
         # The active controller hung, and in the end each survivor was fenced for a while.
         _story(
             scenario=_told(Fault.PAUSE_BROKER, Moment.ELECT),
@@ -196,6 +206,7 @@ def _unhappy(partition: Partition, reason: str | None) -> Run:
     ids=[
         "well",
         "lost while looking",
+        "silent",
         "both fenced",
         "returned",
         "deleted",

@@ -65,7 +65,8 @@ def _shown(process: subprocess.Popen[str]) -> str:
 def _end(process: subprocess.Popen[str]) -> None:
     _signal(process, signal.SIGINT)
     try:
-        print(process.communicate(timeout=PATIENCE)[0], end="", flush=True)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            print(process.communicate(timeout=PATIENCE)[0], end="", flush=True)
     finally:
         # Whoever is left of its group.
         _signal(process, signal.SIGKILL)

@@ -200,6 +200,8 @@ def _kept(topic: str, row: Row, own: Records, start: Start) -> Iterator[str]:
         if lost:
             yield f"{len(lost)} records are gone from {_first(lost)} on"
         return
+    # Where it parts from its leader, what that has deleted since is not what it has lost.
+    lost |= _from(_from(gone, row["offset"]), start.log_starts.get(topic, 0))
     if _below(lost, row["offset"]):
         yield f"it is cut at {_first(lost)}, not at {row['offset']}"
     if row["records"] is not None and len(lost) != row["records"]:
