@@ -69,10 +69,14 @@ class QuorumRecovery:
         self.new.start(self.node)
 
     def verify(self, *more: str) -> Finished:
-        arguments = ("--plan", str(self.plan_file), "--bootstrap-controller", self.address)
-        servers = self.new.cluster.bootstrap_servers
-        asked = ("--bootstrap-server", servers, "--format", "json")
-        return self.cli.offline("quorum", "verify", *arguments, *asked, *more)
+        asked = (*self.of_the_new_one, "--format", "json")
+        return self.cli.offline("quorum", "verify", *asked, *more)
+
+    @property
+    def of_the_new_one(self) -> tuple[str, ...]:
+        """Return the flags by which `verify` knows the plan, the new controller and the brokers."""
+        planned = ("--plan", str(self.plan_file), "--bootstrap-controller", self.address)
+        return (*planned, "--bootstrap-server", self.new.cluster.bootstrap_servers)
 
     def recover(self, directories: Sequence[Path], *more: str) -> None:
         """Plan, seed and start."""

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from kafka_unclean_recovery.metadata_quorum.steps import VERIFY, between
+from tests.mission.terminal import Terminal, shows
 from tests.real.cli import Cli
 from tests.real.cluster import KafkaCluster
 from tests.real.cluster_state import records, state_of_cluster
@@ -28,7 +30,17 @@ def _recovered(recovery: QuorumRecovery, disks: Sequence[Path], followers: Seque
     assert view.epoch > 1000
     verified = recovery.verify()
     assert verified.code == 0, verified
+    _is_one_screen(recovery)
     assert all(map(recovery.new.cluster.alive, followers))
+
+
+def _is_one_screen(recovery: QuorumRecovery) -> None:
+    """Check that a window shows at once what is proven and the steps that are left."""
+    screen = Terminal((80, 24), "quorum", "verify", *recovery.of_the_new_one).finish()
+    assert screen.code == 0, screen.text
+    assert shows(screen.window, screen.lines), screen.text
+    steps = between(recovery.planned["steps"], VERIFY, None)
+    assert steps[-1].split(": ")[0] in screen.text
 
 
 def _wait_until_nobody_leads(cluster: KafkaCluster) -> None:
