@@ -38,6 +38,8 @@ REQUESTS: dict[int, Any] = {
     cls.API_KEY: cls
     for cls in (ApiVersionsRequest, MetadataRequest, SaslHandshakeRequest, SaslAuthenticateRequest)
 }
+# Rounds of the loop from the accepted socket to whom it is given.
+_UNTIL_IT_IS_MADE = 3
 VERSIONS = {3: (0, 12), 17: (0, 1), 18: (0, 4), 36: (0, 2)}
 
 
@@ -91,24 +93,28 @@ async def listening(behaviour: Behaviour, tls: ssl.SSLContext | None = None) -> 
     tasks: set[asyncio.Task[None]] = set()
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
+        with contextlib.suppress(OSError, EOFError, asyncio.CancelledError):
             await behaviour(reader, writer)
-        except (OSError, EOFError, asyncio.CancelledError):
-            pass
-        finally:
-            writer.transport.abort()
+        writer.transport.abort()
 
     def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        tasks.add(asyncio.create_task(serve(reader, writer)))
+        task = asyncio.create_task(serve(reader, writer))
+        # One that is cancelled before its first step runs nothing of `serve`.
+        task.add_done_callback(lambda _: writer.transport.abort())
+        tasks.add(task)
 
     server = await asyncio.start_server(accept, "127.0.0.1", 0, ssl=tls)
     try:
         yield server.sockets[0].getsockname()[1]
     finally:
+        # A connection whose server is closed before it is made is never closed (CPython 3.11).
+        asyncio.get_running_loop().remove_reader(server.sockets[0].fileno())
+        for _ in range(_UNTIL_IT_IS_MADE):
+            await asyncio.sleep(0)
         server.close()
         for task in tasks:
             task.cancel()
-        await asyncio.gather(*tasks)
+        await asyncio.gather(*tasks, return_exceptions=True)
         await server.wait_closed()
 
 
