@@ -285,6 +285,7 @@ _kafka_unclean_recovery_spark_scan() {
     case "$prev" in
         --output) _kafka_unclean_recovery__reply < <(compgen -d -- "$cur"); return ;;
         --roots-table) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
+        --leave-out) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --mode) _kafka_unclean_recovery__reply < <(compgen -W "fast recover deep" -- "$cur"); return ;;
         --topics) COMPREPLY=(); return ;;
         --path-to-json-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
@@ -297,7 +298,7 @@ _kafka_unclean_recovery_spark_scan() {
         --color) _kafka_unclean_recovery__reply < <(compgen -W "auto always never" -- "$cur"); return ;;
     esac
     if [[ "$cur" != -* ]]; then _kafka_unclean_recovery__reply < <(compgen -d -- "$cur"); return; fi
-    _kafka_unclean_recovery__reply < <(compgen -W "--output --roots-table --rescan --mode --topics --path-to-json-file --store-endpoint --store-region --master --conf --format --log-format --color --help" -- "$cur")
+    _kafka_unclean_recovery__reply < <(compgen -W "--output --roots-table --leave-out --rescan --mode --topics --path-to-json-file --store-endpoint --store-region --master --conf --format --log-format --color --help" -- "$cur")
 }
 _kafka_unclean_recovery_spark_plan() {
     local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"

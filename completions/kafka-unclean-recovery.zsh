@@ -270,6 +270,7 @@ shift words; ((CURRENT--))
 _arguments \
     '--output=[Directory for the tables and for the progress of the scan]:directory:_files -/' \
     '--roots-table=[CSV or Parquet file with a column root, which names a log directory in each row]:file:_files' \
+    '--leave-out=[CSV or Parquet file with a column root, which names a log directory in each row that does not count, such as one of another cluster]:file:_files' \
     '--rescan[Remove what earlier runs of the same scan left in --output, and read everything again]' \
     '--mode=[How much of the logs is read]:value:(fast recover deep)' \
     '--topics=[Only topics whose whole name matches this regular expression of Python'\''s re; by default all topics]:value: ' \

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
+from itertools import chain
 from uuid import UUID
 
 from kafka_unclean_recovery.errors import InputError
@@ -194,22 +195,28 @@ def refuse_strangers(found: Iterable[LogDirectory]) -> None:
     """Raise InputError for log directories of several clusters, which names all but those of the
     most frequent one: topics and brokers of all have the same names, and leaving one out might
     leave out the one that is meant."""
-    known: dict[str, list[Location]] = {}
+    if said := strangers_text(*strangers(found)):
+        raise InputError(f"{said}; give the disks of one cluster")
+
+
+def strangers(found: Iterable[LogDirectory]) -> tuple[list[LogDirectory], list[LogDirectory]]:
+    """Return (the log directories of the cluster of which there are most, those of others); those
+    that do not tell their cluster are in neither."""
+    known: dict[str, list[LogDirectory]] = {}
     for directory in found:
         if directory.meta.cluster_id is not None:
-            known.setdefault(directory.meta.cluster_id, []).append(directory.location)
-    if len(known) > 1:
-        most = max(known, key=lambda cluster: len(known[cluster]))
-        others = (
-            f"{place} of cluster {cluster}"
-            for cluster, places in known.items()
-            for place in places
-            if cluster != most
-        )
-        raise InputError(
-            f"{known[most][0]} is of cluster {most}, {', '.join(others)}; give the disks of one"
-            " cluster"
-        )
+            known.setdefault(directory.meta.cluster_id, []).append(directory)
+    most = max(known, key=lambda cluster: len(known[cluster]), default="")
+    others = (there for cluster, there in known.items() if cluster != most)
+    return known.get(most, []), list(chain.from_iterable(others))
+
+
+def strangers_text(most: Sequence[LogDirectory], others: Sequence[LogDirectory]) -> str:
+    """Return which log directories are of another cluster than most are; "" for none."""
+    if not others:
+        return ""
+    named = (f"{other.location} of cluster {other.meta.cluster_id}" for other in others)
+    return f"{most[0].location} is of cluster {most[0].meta.cluster_id}, {', '.join(named)}"
 
 
 def unregistered(directories: Sequence[LogDirectory], image: MetadataImage) -> Iterator[str]:

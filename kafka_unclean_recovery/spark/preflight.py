@@ -20,8 +20,20 @@ CONNECT = "sc://"
 _STANDALONE = "spark://"
 _DEFAULT_PORTS = {CONNECT: 15002, _STANDALONE: 7077}
 _SECONDS = 10.0
+_OLDEST = 4
 # gRPC goes by these proxies. Then only the proxy can tell whether the server is there.
 _PROXIES = ("grpc_proxy", "https_proxy", "http_proxy")
+
+
+def check_release(what: str, version: str) -> None:
+    """Check the release of PySpark, or of the Spark that a session is of. Raises InputError before
+    4.0: a scan by 3.5 works, and the plan ends with an error of Python's."""
+    major = version.partition(".")[0]
+    if not major.isdecimal() or int(major) < _OLDEST:
+        raise InputError(
+            f"{what} is {version}, and {_OLDEST}.0 or newer is needed: install pyspark>={_OLDEST}"
+            " where this command runs, and give a --master of such a release"
+        )
 
 
 def check_java(environment: Mapping[str, str]) -> None:

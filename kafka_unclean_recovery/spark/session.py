@@ -10,10 +10,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pyspark
 from pyspark.sql import SparkSession
 
 from kafka_unclean_recovery.errors import InputError
-from kafka_unclean_recovery.spark.preflight import CONNECT, check_java, check_reachable
+from kafka_unclean_recovery.spark.preflight import (
+    CONNECT,
+    check_java,
+    check_reachable,
+    check_release,
+)
 from kafka_unclean_recovery.spark.shipping import is_connect, ship
 
 _APP = "kafka-unclean-recovery"
@@ -50,6 +56,7 @@ def session(master: str | None, conf: Mapping[str, str]) -> Iterator[SparkSessio
     The session is stopped at the end unless it was there before. Raises InputError when none can be
     had.
     """
+    check_release("PySpark", pyspark.__version__)
     before = _is_there()
     if not before:
         _check(master)
@@ -59,6 +66,7 @@ def session(master: str | None, conf: Mapping[str, str]) -> Iterator[SparkSessio
     except Exception as error:  # noqa: BLE001 - whatever the JVM throws
         raise InputError(f"no Spark session{_where(master)}: {_first_line(error)}") from None
     try:
+        check_release("the Spark of this session", spark.version)
         if is_elsewhere(spark):
             ship(spark)
         yield spark

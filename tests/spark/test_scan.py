@@ -140,13 +140,14 @@ def test_no_log_directory_at_all_is_an_error_and_leaves_nothing(
     assert [path.name for path in tmp_path.iterdir()] == ["empty"]
 
 
-def test_disks_of_two_clusters_are_refused_and_leave_nothing(
+def test_disks_of_two_clusters_are_refused_and_what_was_listed_is_kept(
     spark: SparkSession, tmp_path: Path
 ) -> None:
     roots = [log_directory(tmp_path / f"c{n}", n, {"a-0": n}, cluster=f"c{n}") for n in (1, 2)]
     with pytest.raises(InputError, match=r"is of cluster c1, .* of cluster c2; give the disks of"):
         scan(spark, asked(roots, DEEP), Home(tmp_path / "out"))
-    assert not (tmp_path / "out").exists()
+    kept = {path.name for path in (tmp_path / "out").iterdir()}
+    assert kept == {"job.json", "leave-out.csv", "work"}
 
 
 def test_only_what_is_wanted_is_read(spark: SparkSession, tmp_path: Path) -> None:

@@ -165,6 +165,57 @@ def test_a_scan_with_problems_stays_one_until_all_is_read_again(
     assert scan(replace(options(tmp_path / "new", here), rescan=True)) == 0
 
 
+@pytest.mark.usefixtures("in_this_session")
+def test_disks_of_other_clusters_are_named_at_once_and_left_out_by_consent(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ours = [log_directory(tmp_path / f"b{n}", n, {"a-0": n}) for n in (1, 2, 3)]
+    foreign = [log_directory(tmp_path / f"x{n}", n, {"a-0": 9}, cluster=f"c{n}") for n in (4, 5)]
+    asked = options(tmp_path / "scan", *ours, *foreign)
+    left_out = tmp_path / "scan" / "leave-out.csv"
+    assert scan(asked) == 2
+    said = capsys.readouterr().err
+    assert all(f"{place} of cluster c{n}" in said for n, place in zip((4, 5), foreign, strict=True))
+    assert f"--leave-out {left_out}: it goes on with what was listed" in said
+    addresses = [path.as_uri() for path in foreign]
+    assert left_out.read_text().split() == ["root", *addresses]
+    listed = sorted((tmp_path / "scan" / "work" / "roots").iterdir())
+    times = [path.stat().st_mtime_ns for path in listed]
+    assert len(listed) == 5
+
+    misspelt = tmp_path / "misspelt.csv"
+    misspelt.write_text(f"root\n{foreign[0]}x\n")
+    assert scan(replace(asked, leave_out=misspelt)) == 2
+    assert f"{addresses[0]}x is no log directory below the roots" in capsys.readouterr().err
+    every = tmp_path / "every.csv"
+    every.write_text("\n".join(["root", *map(str, (*ours, *foreign))]))
+    assert scan(replace(asked, leave_out=every)) == 2
+    assert "names all log directories below the roots" in capsys.readouterr().err
+    assert [path.stat().st_mtime_ns for path in listed] == times
+
+    agreed = replace(asked, leave_out=left_out)
+    assert scan(agreed) == 0
+    assert f"left out, as --leave-out says: {addresses[0]} (and 1 more)" in capsys.readouterr().err
+    assert scan(options(tmp_path / "rest", *ours)) == 0
+    found, rest = (info_in(tmp_path / name) for name in ("scan", "rest"))
+    assert replace(found, scanned_at=rest.scanned_at) == rest
+    assert scan(agreed) == 0
+    assert scan(asked) == 2
+    assert "it holds a scan with other log directories left out" in capsys.readouterr().err
+    assert scan(replace(agreed, rescan=True)) == 0
+
+
+@pytest.mark.usefixtures("in_this_session")
+def test_a_refused_scan_makes_room_for_one_of_other_roots(tmp_path: Path) -> None:
+    ours, foreign = (
+        log_directory(tmp_path / name, n, {"a-0": n}, cluster=name)
+        for n, name in enumerate(("ours", "theirs"), 1)
+    )
+    assert scan(options(tmp_path / "scan", ours, foreign)) == 2
+    assert scan(options(tmp_path / "scan", ours)) == 0
+    assert not (tmp_path / "scan" / "leave-out.csv").exists()
+
+
 def test_what_is_removed_to_be_read_again_is_the_scan_alone(tmp_path: Path) -> None:
     asked = ScanOptions((str(tmp_path / "b1"),), ScanMode.FAST)
     home = Home(tmp_path / "scan")

@@ -10,11 +10,12 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import pyspark
 import pytest
 from pyspark.sql import SparkSession
 
 from kafka_unclean_recovery.errors import InputError
-from kafka_unclean_recovery.spark.preflight import check_java, check_reachable
+from kafka_unclean_recovery.spark.preflight import check_java, check_reachable, check_release
 from kafka_unclean_recovery.spark.session import session
 from kafka_unclean_recovery.spark.shipping import build_archive, on_executors
 
@@ -82,6 +83,28 @@ def test_one_master_of_several_is_enough_and_other_kinds_are_not_tried() -> None
         check_reachable(master, {})
     # Whether a proxy reaches the server only the proxy knows.
     check_reachable("sc://127.0.0.1:1", {"https_proxy": "http://proxy:3128"})
+
+
+@pytest.mark.parametrize("version", ["3.5.7", "2.4", "", "dev"])
+def test_a_release_that_is_too_old_is_refused(version: str) -> None:
+    with pytest.raises(InputError, match=rf"PySpark is {version}, and 4.0 or newer is needed"):
+        check_release("PySpark", version)
+    for good in (pyspark.__version__, "4.0.0", "4.1.0-amzn-1", "10.2.0.dev0"):
+        check_release("PySpark", good)
+
+
+def test_no_session_begins_with_an_old_pyspark_or_goes_on_with_an_old_spark(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(pyspark, "__version__", "3.5.7")
+        with pytest.raises(InputError, match=r"PySpark is 3\.5\.7"), session("local[2]", {}):
+            pass
+    with monkeypatch.context() as patch:
+        patch.setattr(spark, "version", "3.5.7")
+        with pytest.raises(InputError, match=r"Spark of this session is"), session("local[2]", {}):
+            pass
+    assert spark.range(1).count() == 1
 
 
 @pytest.mark.parametrize(

@@ -199,7 +199,7 @@ def listed(place: int, *same: str, cluster: str | None = "c1") -> Listed:
     return Listed(place, same, directory, has_metadata=False)
 
 
-def test_log_directories_count_once_and_of_one_cluster() -> None:
+def test_log_directories_count_once_but_for_those_that_are_left_out() -> None:
     locked = ("locked; left out",)
     links = (("link to z", ("z",)), ("link to q", ("q",)))
     roots = [
@@ -213,9 +213,9 @@ def test_log_directories_count_once_and_of_one_cluster() -> None:
     assert chosen.unseen == ("locked; left out", "nothing here", "link to q", "u: torn")
     assert chosen.found
     assert not chosen_of(roots[1:2]).found
-    other = ListedRoot((), (), None, (listed(4, "v", cluster="c2"),))
-    with pytest.raises(InputError, match="/d0 is of cluster c1, /d4 of cluster c2"):
-        chosen_of([*roots, other])
+    away = chosen_of(roots, ["file:///d0", "file:///d9"])
+    assert [one.place for one in away.listed] == [3]
+    assert away.left_out == {"file:///d0"}
 
 
 def test_of_metadata_logs_the_first_of_the_greatest_authority_counts() -> None:

@@ -43,7 +43,7 @@ from kafka_unclean_recovery.errors import NOT_ALL, OK, Exit, usage
 from kafka_unclean_recovery.log_dir.watching import Stopped
 from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.shown import shell_join
-from kafka_unclean_recovery.wording import count_text
+from kafka_unclean_recovery.wording import and_more, count_text
 
 if TYPE_CHECKING:
     from kafka_unclean_recovery.spark.scan.gathering import Doubts
@@ -85,6 +85,15 @@ class Options:
         typer.Option(
             metavar="FILE",
             help="CSV or Parquet file with a column root, which names a log directory in each row.",
+        ),
+    ] = None
+    leave_out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="CSV or Parquet file with a column root, which names a log directory in each row"
+            " that does not count, such as one of another cluster. A scan that is refused for those"
+            " writes the file, leave-out.csv in --output.",
         ),
     ] = None
     rescan: Annotated[
@@ -142,8 +151,8 @@ def scan(console: Console, options: Options) -> int:
         console.say(_summary(scanned))
     missing = [str(partition) for partition in replicas_missing(Home(home), chosen.named)]
     complaints = [*_doubts(scanned), *_not_found(scanned, missing, chosen)]
-    for complaint in complaints:
-        console.say(complaint)
+    for sentence in (*_left_out(asked), *complaints):
+        console.say(sentence)
     if scanned.summary.replicas:
         plan = [RECOVERY, "spark", "plan", "--summaries", str(options.output)]
         plan += ["--manual-recovery-output-file", "leaders.json"]
@@ -158,22 +167,19 @@ def scan(console: Console, options: Options) -> int:
 def _asked(options: Options, chosen: Selection) -> ScanOptions:
     from kafka_unclean_recovery.spark.places import address_of, location_of
     from kafka_unclean_recovery.spark.scan.job import ScanOptions
-    from kafka_unclean_recovery.spark.scan.roots_table import roots_of
 
     roots = list(options.roots or ())
     if options.roots_table is not None:
-        flag = "--roots-table"
-        data = read_bytes(options.roots_table, flag)
-        found = roots_of(data, f"{flag} {options.roots_table}")
-        if not found:
-            raise usage(f"{flag} {options.roots_table}: no row; write a root in each")
-        roots += found
+        roots += _roots(options.roots_table, "--roots-table")
     if not roots:
         raise usage("no ROOT: name log directories or their parents, or a --roots-table")
     store = store_options(options.store_endpoint, options.store_region)
     addresses = (address_of(location_of(root, store)) for root in roots)
+    left_out = () if options.leave_out is None else _roots(options.leave_out, "--leave-out")
+    out = (address_of(location_of(root, store)) for root in left_out)
     return ScanOptions(
         roots=tuple(dict.fromkeys(addresses)),
+        leave_out=tuple(dict.fromkeys(out)),
         mode=options.mode,
         topics=None if chosen.topics is None else chosen.topics.pattern,
         partitions=None
@@ -182,6 +188,16 @@ def _asked(options: Options, chosen: Selection) -> ScanOptions:
         store=tuple(store.items()),
         version=__version__,
     )
+
+
+def _roots(path: Path, flag: str) -> list[str]:
+    """Read a table of roots. Raises Exit(2), also for one without a row."""
+    from kafka_unclean_recovery.spark.scan.roots_table import roots_of
+
+    found = roots_of(read_bytes(path, flag), f"{flag} {path}")
+    if not found:
+        raise usage(f"{flag} {path}: no row; write a root in each")
+    return found
 
 
 def _check_output(home: Path) -> None:
@@ -208,6 +224,11 @@ def _doubts(scanned: Scanned) -> Iterator[str]:
     yield from _first("replica may be corrupt", "replicas may be corrupt", summary.suspect)
     yield from _first(*SHORT, summary.short)
     yield from count_and_first("problem", "problems", scanned.head.problems)
+
+
+def _left_out(asked: ScanOptions) -> Iterator[str]:
+    if asked.leave_out:
+        yield f"left out, as --leave-out says: {asked.leave_out[0]}{and_more(asked.leave_out)}"
 
 
 def _first(one: str, many: str, doubts: Doubts) -> Iterator[str]:

@@ -9,6 +9,8 @@ go on:
     DIR/work/states.parquet  the partitions of the newest metadata log
     DIR/work/done/N.parquet  the rows of bundle N; pieces/N.parquet: what its pieces hold
     DIR/work/done/jN.parquet the row of replica N in pieces
+    DIR/leave-out.csv        the log directories over which the scan was refused
+    DIR/left-out.csv         those that --leave-out names, where the plan was made without any
     DIR/replicas, DIR/partitions, DIR/scan.json   the summaries; then work is removed
 
 Every file appears whole, and a file that is there is not made again.
@@ -22,7 +24,7 @@ import re
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -31,6 +33,7 @@ from kafka_unclean_recovery.files.locking import lock
 from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.model import TopicPartition
 from kafka_unclean_recovery.spark.new_files import write_text
+from kafka_unclean_recovery.spark.scan.roots_table import roots_in
 from kafka_unclean_recovery.spark.summaries import PARTITIONS, REPLICAS, SCAN
 
 JOB = "job.json"
@@ -43,7 +46,7 @@ SHARE = 128 << 20
 class ScanOptions:
     """The options that decide what a scan finds. topics: a regular expression for whole names.
     partitions: (topic, partition). share: bytes; a replica with more to read is read in pieces.
-    store: options of object stores."""
+    store: options of object stores. leave_out: addresses of log directories that do not count."""
 
     roots: tuple[str, ...]
     mode: ScanMode
@@ -52,6 +55,7 @@ class ScanOptions:
     share: int = SHARE
     store: tuple[tuple[str, str], ...] = ()
     version: str = ""
+    leave_out: tuple[str, ...] = ()
 
     @property
     def everything(self) -> bool:
@@ -96,6 +100,14 @@ class Home:
         return self.path / REPLICAS, self.path / PARTITIONS
 
     @property
+    def refused(self) -> Path:
+        return self.path / "leave-out.csv"
+
+    @property
+    def left_out(self) -> Path:
+        return self.path / "left-out.csv"
+
+    @property
     def ended(self) -> bool:
         return (self.path / SCAN).exists()
 
@@ -119,9 +131,9 @@ def asked_there(settings: dict[str, Any]) -> tuple[Home, ScanOptions]:
 
 
 @contextmanager
-def begun(home: Home, asked: ScanOptions, now: str) -> Iterator[str]:
+def begun(home: Home, asked: ScanOptions, now: str, *, anew: bool = False) -> Iterator[str]:
     """Keep the directory for this run alone, and yield when the first run of this scan began. now:
-    ISO 8601.
+    ISO 8601. anew: what was done of it does not count any more.
 
     Raises InputError for a directory that is no scan's, or another scan's, or in use.
     """
@@ -133,6 +145,8 @@ def begun(home: Home, asked: ScanOptions, now: str) -> Iterator[str]:
     with file:
         document = json.loads(file.read())
         _check_same(home, _asked(document), asked)
+        if not anew:
+            _check_left_out(home, asked)
         yield str(document["begun"])
 
 
@@ -155,19 +169,35 @@ def forget(home: Home, asked: ScanOptions) -> None:
     and InputError as `begun` does."""
     if not home.job.exists():
         return
-    with begun(home, asked, ""):
+    with begun(home, asked, "", anew=True):
         # Without it the scan has not ended; while job.json is there, this can be done again.
         (home.path / SCAN).unlink(missing_ok=True)
         for directory in filter(Path.exists, (home.work, *home.tables)):
             shutil.rmtree(directory)
+        _remove_lists(home)
         home.job.unlink()
+
+
+def start_over_if_refused(home: Home, asked: ScanOptions) -> None:
+    """Forget a scan that was refused for what it listed, where another one is asked for now. Raises
+    OSError, and InputError as `begun` does."""
+    if home.refused.exists() and home.job.exists() and not (home.plan.exists() or home.ended):
+        before = home.asked()
+        if before != replace(asked, leave_out=()):
+            forget(home, before)
 
 
 def abandon(home: Home) -> None:
     """Remove the directory, as if the scan had not been begun."""
     shutil.rmtree(home.work, ignore_errors=True)
+    _remove_lists(home)
     home.job.unlink(missing_ok=True)
     home.path.rmdir()
+
+
+def _remove_lists(home: Home) -> None:
+    for path in (home.refused, home.left_out):
+        path.unlink(missing_ok=True)
 
 
 def _check_ours(home: Home) -> None:
@@ -192,8 +222,24 @@ def _is_a_job(home: Home) -> bool:
         return False
 
 
+def _check_left_out(home: Home, asked: ScanOptions) -> None:
+    """Raise InputError where the plan was made with other log directories left out. Until there is
+    a plan they may be named, and listing goes on."""
+    if not (home.ended or home.plan.exists()):
+        return
+    before = roots_in(home.left_out)
+    if before != asked.leave_out:
+        raise InputError(
+            f"{home.path}: it holds a scan with other log directories left out"
+            f" ({_short(before)}, not {_short(asked.leave_out)}); give the same --leave-out to go"
+            " on with it, or --rescan to read everything again"
+        )
+
+
 def _check_same(home: Home, before: ScanOptions, asked: ScanOptions) -> None:
     for field in fields(ScanOptions):
+        if field.name == "leave_out":
+            continue
         then, now = getattr(before, field.name), getattr(asked, field.name)
         if then != now:
             raise InputError(
@@ -208,7 +254,7 @@ def _short(value: object) -> str:
 
 
 def _plain(asked: ScanOptions) -> dict[str, Any]:
-    return asdict(asked)
+    return {name: value for name, value in asdict(asked).items() if name != "leave_out"}
 
 
 def _asked(document: dict[str, Any]) -> ScanOptions:

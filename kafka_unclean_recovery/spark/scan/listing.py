@@ -1,10 +1,10 @@
 """Tasks find what lies below the roots: log directories, and the work items in them. The driver
-chooses among these: each log directory counts once, and all must be of one cluster."""
+chooses among these: each log directory counts once."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +19,6 @@ from kafka_unclean_recovery.log_dir.pieces import Piece, plan_pieces
 from kafka_unclean_recovery.log_dir.scan import (
     measured,
     none_at,
-    refuse_strangers,
     started_replicas,
     strays_of,
 )
@@ -251,12 +250,14 @@ def _listed(row: Mapping[str, Any], store: Mapping[str, str]) -> Listed | Unread
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """The log directories that count, in the order of the roots, each once and all of one cluster.
-    unseen: what is not among them, and why. found: there was a log directory at all."""
+    """The log directories that count, in the order of the roots, each once. unseen: what is not
+    among them, and why. found: there was a log directory at all. left_out: addresses of those that
+    were to be left out, and are there."""
 
     listed: tuple[Listed, ...]
     unseen: tuple[str, ...]
     found: bool
+    left_out: frozenset[str] = frozenset()
 
     @property
     def directories(self) -> list[LogDirectory]:
@@ -267,13 +268,14 @@ class Chosen:
         return [listed.directory for listed in self.listed if listed.has_metadata]
 
 
-def chosen_of(roots: Iterable[ListedRoot]) -> Chosen:
-    """Choose the log directories that count. Raises InputError for two clusters."""
+def chosen_of(roots: Iterable[ListedRoot], leave_out: Collection[str] = ()) -> Chosen:
+    """Choose the log directories that count. leave_out: addresses of those that do not."""
     unseen: dict[str, None] = {}
     links: dict[str, tuple[str, ...]] = {}
     unread: list[str] = []
     listed: list[Listed] = []
     known: set[str] = set()
+    away: set[str] = set()
     found = False
     for root in roots:
         unseen |= dict.fromkeys(root.unseen if root.none is None else (root.none,))
@@ -283,9 +285,10 @@ def chosen_of(roots: Iterable[ListedRoot]) -> Chosen:
             if known.isdisjoint(one.same):
                 if isinstance(one, Unread):
                     unread.append(one.why)
+                elif (address := address_of(one.directory.location)) in leave_out:
+                    away.add(address)
                 else:
                     listed.append(one)
             known.update(one.same)
-    refuse_strangers(one.directory for one in listed)
-    left_out = (said for said, same in links.items() if known.isdisjoint(same))
-    return Chosen(tuple(listed), (*unseen, *left_out, *unread), found)
+    elsewhere = (said for said, same in links.items() if known.isdisjoint(same))
+    return Chosen(tuple(listed), (*unseen, *elsewhere, *unread), found, frozenset(away))

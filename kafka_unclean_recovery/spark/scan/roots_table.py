@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import pyarrow
@@ -28,6 +30,25 @@ def roots_of(data: bytes, name: str) -> list[str]:
             raise InputError(f"{name}: row {row} has no {_COLUMN}; fill it in, or remove the row")
         roots.append(root.strip())
     return roots
+
+
+def roots_csv(roots: Iterable[str]) -> str:
+    """Return a CSV file with the column `root`."""
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([_COLUMN])
+    writer.writerows([root] for root in roots)
+    return text.getvalue()
+
+
+def roots_in(path: Path) -> tuple[str, ...]:
+    """Return the roots of a file that `roots_csv` made; none where it is not there. Raises OSError,
+    InputError."""
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        return ()
+    return tuple(roots_of(data, str(path)))
 
 
 def _from_parquet(data: bytes, name: str) -> list[object]:

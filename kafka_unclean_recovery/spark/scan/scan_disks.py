@@ -21,10 +21,18 @@ from kafka_unclean_recovery.files.private_files import make_private_directory
 from kafka_unclean_recovery.files.sync_directory import sync_directory
 from kafka_unclean_recovery.kafka_names import COMPACTED_TOPICS
 from kafka_unclean_recovery.log_dir.clean_stop import clean_by_broker
-from kafka_unclean_recovery.log_dir.scan import brokers_of, copied, foreign, unregistered
+from kafka_unclean_recovery.log_dir.scan import (
+    brokers_of,
+    copied,
+    foreign,
+    strangers,
+    strangers_text,
+    unregistered,
+)
 from kafka_unclean_recovery.log_dir.watching import Progress
 from kafka_unclean_recovery.log_dir.whole_disks import read_directories, whole_disks
 from kafka_unclean_recovery.model import TopicPartition, WholeDisk
+from kafka_unclean_recovery.shown import shell_word
 from kafka_unclean_recovery.spark.new_files import read_rows, write_rows, write_text
 from kafka_unclean_recovery.spark.places import address_of
 from kafka_unclean_recovery.spark.running import Unwatched, Watch, cores_of, run_watched
@@ -36,7 +44,13 @@ from kafka_unclean_recovery.spark.scan.gathering import (
     summary_of,
     tables_in,
 )
-from kafka_unclean_recovery.spark.scan.job import Home, ScanOptions, abandon, begun
+from kafka_unclean_recovery.spark.scan.job import (
+    Home,
+    ScanOptions,
+    abandon,
+    begun,
+    start_over_if_refused,
+)
 from kafka_unclean_recovery.spark.scan.listing import Chosen, chosen_of, listed_roots
 from kafka_unclean_recovery.spark.scan.metadata import (
     STATES,
@@ -45,6 +59,7 @@ from kafka_unclean_recovery.spark.scan.metadata import (
     newest_of,
     of_two_histories,
 )
+from kafka_unclean_recovery.spark.scan.roots_table import roots_csv
 from kafka_unclean_recovery.spark.scan.scanning import done_directory
 from kafka_unclean_recovery.spark.scan.tasks import TOLD, collected, run_tasks
 from kafka_unclean_recovery.spark.shipping import on_executors
@@ -83,6 +98,7 @@ def scan(
     """
     watch = watch or Unwatched()
     now = datetime.now(UTC).isoformat(timespec="seconds")
+    start_over_if_refused(home, asked)
     with begun(home, asked, now) as at:
         if home.ended:
             shutil.rmtree(home.work, ignore_errors=True)
@@ -113,20 +129,15 @@ def _prepare(spark: SparkSession, asked: ScanOptions, home: Home, watch: Watch) 
     """Do everything up to the plan, and write it."""
     here = {"home": str(home.path)}
     _run(spark, "listing:list_roots", here, len(asked.roots), watch)
-    try:
-        chosen = chosen_of(listed_roots(home, asked))
-    except InputError:
-        abandon(home)
-        raise
-    if not chosen.found:
-        abandon(home)
-        first = chosen.unseen[0] if chosen.unseen else "no root was given"
-        raise InputError(f"no root holds a log directory; the first: {first}")
+    chosen = chosen_of(listed_roots(home, asked), asked.leave_out)
+    _check_chosen(home, asked, chosen)
     known = _newest_metadata(spark, asked, home, chosen, watch)
     places = {listed.place for listed in chosen.listed}
     gather_strays(home, len(asked.roots), places)
     bundles = make_bundles(home, len(asked.roots), places, cores_of(spark))
     make_private_directory(done_directory(home))
+    if asked.leave_out:
+        write_text(home.left_out, roots_csv(asked.leave_out))
     write_text(
         home.plan,
         json.dumps(
@@ -139,6 +150,31 @@ def _prepare(spark: SparkSession, asked: ScanOptions, home: Home, watch: Watch) 
             }
         ),
     )
+
+
+def _check_chosen(home: Home, asked: ScanOptions, chosen: Chosen) -> None:
+    """Raise InputError where there is nothing to scan, where a name in --leave-out is no log
+    directory here, and for disks of several clusters. What was listed is kept for these two."""
+    if not chosen.found:
+        abandon(home)
+        first = chosen.unseen[0] if chosen.unseen else "no root was given"
+        raise InputError(f"no root holds a log directory; the first: {first}")
+    if unknown := [name for name in asked.leave_out if name not in chosen.left_out]:
+        raise InputError(
+            f"--leave-out: {unknown[0]} is no log directory below the roots; name those that are,"
+            " as they are named in messages"
+        )
+    most, others = strangers(chosen.directories)
+    if others:
+        write_text(home.refused, roots_csv(address_of(each.location) for each in others))
+        raise InputError(
+            f"{strangers_text(most, others)}; give the disks of one cluster, or look at"
+            f" {home.refused}, which names the others, and run the same command with --leave-out"
+            f" {shell_word(str(home.refused))}: it goes on with what was listed (where disks were"
+            " changed since, add --rescan)"
+        )
+    if not chosen.listed:
+        raise InputError("--leave-out names all log directories below the roots; leave some in")
 
 
 def _newest_metadata(
