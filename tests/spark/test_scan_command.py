@@ -201,7 +201,9 @@ def test_disks_of_other_clusters_are_named_at_once_and_left_out_by_consent(
     assert replace(found, scanned_at=rest.scanned_at) == rest
     assert scan(agreed) == 0
     assert scan(asked) == 2
-    assert "it holds a scan with other log directories left out" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "it holds a scan with other log directories left out (file:///" in said
+    assert ", not none); give the same --leave-out" in said
     assert scan(replace(agreed, rescan=True)) == 0
 
 

@@ -22,7 +22,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
@@ -231,8 +231,8 @@ def _check_left_out(home: Home, asked: ScanOptions) -> None:
     if before != asked.leave_out:
         raise InputError(
             f"{home.path}: it holds a scan with other log directories left out"
-            f" ({_short(before)}, not {_short(asked.leave_out)}); give the same --leave-out to go"
-            " on with it, or --rescan to read everything again"
+            f" ({_short(_named(before))}, not {_short(_named(asked.leave_out))}); give the same"
+            " --leave-out to go on with it, or --rescan to read everything again"
         )
 
 
@@ -246,6 +246,10 @@ def _check_same(home: Home, before: ScanOptions, asked: ScanOptions) -> None:
                 f"{home.path}: it holds a scan with other {field.name} ({_short(then)}, not"
                 f" {_short(now)}); ask for the same to go on with it, or name a new directory"
             )
+
+
+def _named(places: Sequence[str]) -> str:
+    return ", ".join(places) or "none"
 
 
 def _short(value: object) -> str:
