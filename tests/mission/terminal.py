@@ -25,17 +25,23 @@ _REWRITTEN = re.compile(r"[^\n]*\r\x1b\[K")
 
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """What was printed below the line of progress, and the exit code. window: the rows that the
-    terminal shows in the end."""
+    """What was printed below the line of progress, and the exit code. printed: all of it."""
 
     code: int
     text: str
     colours: frozenset[str]
-    window: tuple[str, ...]
+    size: tuple[int, int]
+    printed: bytes
 
     @property
     def lines(self) -> list[str]:
         return self.text.splitlines()
+
+    @property
+    def window(self) -> tuple[str, ...]:
+        """Return the rows that the terminal shows in the end. Only who asks waits for them: of many
+        lines they take a second."""
+        return _window(self.size, self.printed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,10 +85,8 @@ class Terminal:
 
     @property
     def window(self) -> tuple[str, ...]:
-        """Return the rows that are to be seen now, without blanks at their ends."""
-        screen = pyte.Screen(*self._size)
-        pyte.ByteStream(screen).feed(bytes(self._read))
-        return tuple(row.rstrip() for row in screen.display)
+        """Return the rows that are to be seen now."""
+        return _window(self._size, bytes(self._read))
 
     @property
     def progress(self) -> list[str]:
@@ -104,7 +108,14 @@ class Terminal:
         os.close(self._ours)
         assert "\x1b" not in self.text
         colours = frozenset(_COLOUR.findall(self._read.decode()))
-        return Screen(code, self.text, colours, self.window)
+        return Screen(code, self.text, colours, self._size, bytes(self._read))
+
+
+def _window(size: tuple[int, int], printed: bytes) -> tuple[str, ...]:
+    """Return the rows that a terminal shows of what was printed, without blanks at their ends."""
+    screen = pyte.Screen(*size)
+    pyte.ByteStream(screen).feed(printed)
+    return tuple(row.rstrip() for row in screen.display)
 
 
 def shows(window: Sequence[str], lines: Sequence[str]) -> bool:
