@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -122,6 +122,7 @@ def scan(console: Console, options: Options) -> int:
     check_installed()
     chosen = selection(options.topics, options.path_to_json_file)
     asked = _asked(options, chosen)
+    leave_out = _left_out(options, asked)
     home = options.output.absolute()
     _check_output(home)
     again = "what is done is kept, and the same command goes on from there"
@@ -135,7 +136,7 @@ def scan(console: Console, options: Options) -> int:
         if options.rescan:
             forget(Home(home), asked)
         with session_for(options.master, options.conf or (), watch) as spark:
-            scanned = scan(spark, asked, Home(home), watch)
+            scanned = scan(spark, asked, Home(home), watch, leave_out)
     except Stopped:
         raise Exit(watch.signals.exit_code or NOT_ALL, f"interrupted; {again}") from None
     except JobFailed as error:
@@ -151,7 +152,7 @@ def scan(console: Console, options: Options) -> int:
         console.say(_summary(scanned))
     missing = [str(partition) for partition in replicas_missing(Home(home), chosen.named)]
     complaints = [*_doubts(scanned), *_not_found(scanned, missing, chosen)]
-    for sentence in (*_left_out(asked), *complaints):
+    for sentence in (*_said_left_out(leave_out), *complaints):
         console.say(sentence)
     if scanned.summary.replicas:
         plan = [RECOVERY, "spark", "plan", "--summaries", str(options.output)]
@@ -165,7 +166,6 @@ def scan(console: Console, options: Options) -> int:
 
 
 def _asked(options: Options, chosen: Selection) -> ScanOptions:
-    from kafka_unclean_recovery.spark.places import address_of, location_of
     from kafka_unclean_recovery.spark.scan.job import ScanOptions
 
     roots = list(options.roots or ())
@@ -174,12 +174,8 @@ def _asked(options: Options, chosen: Selection) -> ScanOptions:
     if not roots:
         raise usage("no ROOT: name log directories or their parents, or a --roots-table")
     store = store_options(options.store_endpoint, options.store_region)
-    addresses = (address_of(location_of(root, store)) for root in roots)
-    left_out = () if options.leave_out is None else _roots(options.leave_out, "--leave-out")
-    out = (address_of(location_of(root, store)) for root in left_out)
     return ScanOptions(
-        roots=tuple(dict.fromkeys(addresses)),
-        leave_out=tuple(dict.fromkeys(out)),
+        roots=_addresses(roots, store),
         mode=options.mode,
         topics=None if chosen.topics is None else chosen.topics.pattern,
         partitions=None
@@ -188,6 +184,19 @@ def _asked(options: Options, chosen: Selection) -> ScanOptions:
         store=tuple(store.items()),
         version=__version__,
     )
+
+
+def _left_out(options: Options, asked: ScanOptions) -> tuple[str, ...]:
+    """Return the addresses of the log directories that do not count. Raises Exit(2)."""
+    if options.leave_out is None:
+        return ()
+    return _addresses(_roots(options.leave_out, "--leave-out"), dict(asked.store))
+
+
+def _addresses(roots: Iterable[str], store: Mapping[str, str]) -> tuple[str, ...]:
+    from kafka_unclean_recovery.spark.places import address_of, location_of
+
+    return tuple(dict.fromkeys(address_of(location_of(root, store)) for root in roots))
 
 
 def _roots(path: Path, flag: str) -> list[str]:
@@ -226,9 +235,9 @@ def _doubts(scanned: Scanned) -> Iterator[str]:
     yield from count_and_first("problem", "problems", scanned.head.problems)
 
 
-def _left_out(asked: ScanOptions) -> Iterator[str]:
-    if asked.leave_out:
-        yield f"left out, as --leave-out says: {asked.leave_out[0]}{and_more(asked.leave_out)}"
+def _said_left_out(leave_out: Sequence[str]) -> Iterator[str]:
+    if leave_out:
+        yield f"left out, as --leave-out says: {leave_out[0]}{and_more(leave_out)}"
 
 
 def _first(one: str, many: str, doubts: Doubts) -> Iterator[str]:

@@ -24,7 +24,7 @@ import re
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import IO, Any
 
@@ -46,7 +46,7 @@ SHARE = 128 << 20
 class ScanOptions:
     """The options that decide what a scan finds. topics: a regular expression for whole names.
     partitions: (topic, partition). share: bytes; a replica with more to read is read in pieces.
-    store: options of object stores. leave_out: addresses of log directories that do not count."""
+    store: options of object stores."""
 
     roots: tuple[str, ...]
     mode: ScanMode
@@ -55,7 +55,6 @@ class ScanOptions:
     share: int = SHARE
     store: tuple[tuple[str, str], ...] = ()
     version: str = ""
-    leave_out: tuple[str, ...] = ()
 
     @property
     def everything(self) -> bool:
@@ -131,9 +130,9 @@ def asked_there(settings: dict[str, Any]) -> tuple[Home, ScanOptions]:
 
 
 @contextmanager
-def begun(home: Home, asked: ScanOptions, now: str, *, anew: bool = False) -> Iterator[str]:
+def begun(home: Home, asked: ScanOptions, now: str) -> Iterator[str]:
     """Keep the directory for this run alone, and yield when the first run of this scan began. now:
-    ISO 8601. anew: what was done of it does not count any more.
+    ISO 8601.
 
     Raises InputError for a directory that is no scan's, or another scan's, or in use.
     """
@@ -145,8 +144,6 @@ def begun(home: Home, asked: ScanOptions, now: str, *, anew: bool = False) -> It
     with file:
         document = json.loads(file.read())
         _check_same(home, _asked(document), asked)
-        if not anew:
-            _check_left_out(home, asked)
         yield str(document["begun"])
 
 
@@ -169,7 +166,7 @@ def forget(home: Home, asked: ScanOptions) -> None:
     and InputError as `begun` does."""
     if not home.job.exists():
         return
-    with begun(home, asked, "", anew=True):
+    with begun(home, asked, ""):
         # Without it the scan has not ended; while job.json is there, this can be done again.
         (home.path / SCAN).unlink(missing_ok=True)
         for directory in filter(Path.exists, (home.work, *home.tables)):
@@ -183,7 +180,7 @@ def start_over_if_refused(home: Home, asked: ScanOptions) -> None:
     OSError, and InputError as `begun` does."""
     if home.refused.exists() and home.job.exists() and not (home.plan.exists() or home.ended):
         before = home.asked()
-        if before != replace(asked, leave_out=()):
+        if before != asked:
             forget(home, before)
 
 
@@ -222,24 +219,22 @@ def _is_a_job(home: Home) -> bool:
         return False
 
 
-def _check_left_out(home: Home, asked: ScanOptions) -> None:
+def check_left_out(home: Home, leave_out: tuple[str, ...]) -> None:
     """Raise InputError where the plan was made with other log directories left out. Until there is
     a plan they may be named, and listing goes on."""
     if not (home.ended or home.plan.exists()):
         return
     before = roots_in(home.left_out)
-    if before != asked.leave_out:
+    if before != leave_out:
         raise InputError(
             f"{home.path}: it holds a scan with other log directories left out"
-            f" ({_short(_named(before))}, not {_short(_named(asked.leave_out))}); give the same"
+            f" ({_short(_named(before))}, not {_short(_named(leave_out))}); give the same"
             " --leave-out to go on with it, or --rescan to read everything again"
         )
 
 
 def _check_same(home: Home, before: ScanOptions, asked: ScanOptions) -> None:
     for field in fields(ScanOptions):
-        if field.name == "leave_out":
-            continue
         then, now = getattr(before, field.name), getattr(asked, field.name)
         if then != now:
             raise InputError(
@@ -258,7 +253,7 @@ def _short(value: object) -> str:
 
 
 def _plain(asked: ScanOptions) -> dict[str, Any]:
-    return {name: value for name, value in asdict(asked).items() if name != "leave_out"}
+    return asdict(asked)
 
 
 def _asked(document: dict[str, Any]) -> ScanOptions:

@@ -49,6 +49,7 @@ from kafka_unclean_recovery.spark.scan.job import (
     ScanOptions,
     abandon,
     begun,
+    check_left_out,
     start_over_if_refused,
 )
 from kafka_unclean_recovery.spark.scan.listing import Chosen, chosen_of, listed_roots
@@ -88,10 +89,15 @@ class Scanned:
 
 
 def scan(
-    spark: SparkSession, asked: ScanOptions, home: Home, watch: Watch | None = None
+    spark: SparkSession,
+    asked: ScanOptions,
+    home: Home,
+    watch: Watch | None = None,
+    leave_out: tuple[str, ...] = (),
 ) -> Scanned | None:
     """Write summaries of the log directories below the roots to the home; return None when they are
-    there already. The same scan, run again, goes on where a killed one stopped.
+    there already. The same scan, run again, goes on where a killed one stopped. leave_out:
+    addresses of log directories that do not count.
 
     Raises InputError for a home that is another scan's and for roots without any log directory;
     Stopped, JobFailed, OSError. Problems are in the head and the rows, as log_dir.scan has them.
@@ -100,11 +106,12 @@ def scan(
     now = datetime.now(UTC).isoformat(timespec="seconds")
     start_over_if_refused(home, asked)
     with begun(home, asked, now) as at:
+        check_left_out(home, leave_out)
         if home.ended:
             shutil.rmtree(home.work, ignore_errors=True)
             return None
         if not home.plan.exists():
-            _prepare(spark, asked, home, watch)
+            _prepare(spark, asked, home, watch, leave_out)
         plan = json.loads(home.plan.read_text(encoding="utf-8"))
         _read(spark, home, plan, watch)
         here = {"home": str(home.path)}
@@ -125,19 +132,25 @@ def scan(
         return Scanned(head, summary, plan["size"])
 
 
-def _prepare(spark: SparkSession, asked: ScanOptions, home: Home, watch: Watch) -> None:
+def _prepare(
+    spark: SparkSession,
+    asked: ScanOptions,
+    home: Home,
+    watch: Watch,
+    leave_out: tuple[str, ...],
+) -> None:
     """Do everything up to the plan, and write it."""
     here = {"home": str(home.path)}
     _run(spark, "listing:list_roots", here, len(asked.roots), watch)
-    chosen = chosen_of(listed_roots(home, asked), asked.leave_out)
-    _check_chosen(home, asked, chosen)
+    chosen = chosen_of(listed_roots(home, asked), leave_out)
+    _check_chosen(home, chosen, leave_out)
     known = _newest_metadata(spark, asked, home, chosen, watch)
     places = {listed.place for listed in chosen.listed}
     gather_strays(home, len(asked.roots), places)
     bundles = make_bundles(home, len(asked.roots), places, cores_of(spark))
     make_private_directory(done_directory(home))
-    if asked.leave_out:
-        write_text(home.left_out, roots_csv(asked.leave_out))
+    if leave_out:
+        write_text(home.left_out, roots_csv(leave_out))
     write_text(
         home.plan,
         json.dumps(
@@ -152,14 +165,14 @@ def _prepare(spark: SparkSession, asked: ScanOptions, home: Home, watch: Watch) 
     )
 
 
-def _check_chosen(home: Home, asked: ScanOptions, chosen: Chosen) -> None:
+def _check_chosen(home: Home, chosen: Chosen, leave_out: Collection[str]) -> None:
     """Raise InputError where there is nothing to scan, where a name in --leave-out is no log
     directory here, and for disks of several clusters. What was listed is kept for these two."""
     if not chosen.found:
         abandon(home)
         first = chosen.unseen[0] if chosen.unseen else "no root was given"
         raise InputError(f"no root holds a log directory; the first: {first}")
-    if unknown := [name for name in asked.leave_out if name not in chosen.left_out]:
+    if unknown := [name for name in leave_out if name not in chosen.left_out]:
         raise InputError(
             f"--leave-out: {unknown[0]} is no log directory below the roots; name those that are,"
             " as they are named in messages"
