@@ -9,11 +9,10 @@ import pytest
 
 from kafka_unclean_recovery.documents.quorum import read_quorum_plan
 from kafka_unclean_recovery.metadata_quorum.steps import SEED, VERIFY, after_seed, between
-from tests.cli.run import RECOVERY
 from tests.log_dir.cluster_metadata_encoder import NO_OP
 from tests.metadata_quorum.disks import dynamic_log, static_log, write_node
 from tests.metadata_quorum.planning import ALL_LOST, NEW
-from tests.mission.terminal import Screen, Terminal, shows
+from tests.mission.terminal import Screen, Terminal, assert_fits
 from tests.mission.test_screens import SIZES
 
 NODES = pytest.mark.parametrize("nodes", [2, 36])
@@ -34,12 +33,6 @@ def _plan(size: tuple[int, int], disks: Path, *flags: str) -> tuple[Screen, Path
     return Terminal(size, "quorum", "plan", str(disks), *wanted, *flags).finish(), path
 
 
-def _is_whole(screen: Screen, size: tuple[int, int]) -> None:
-    assert shows(screen.window, screen.lines), screen.text
-    laid_out = [line for line in screen.lines if RECOVERY not in line]
-    assert [line for line in laid_out if len(line) > size[0]] == []
-
-
 @SIZES
 @NODES
 @pytest.mark.parametrize("dynamic", [False, True])
@@ -53,19 +46,19 @@ def test_each_is_one_screen_that_tells_the_steps_to_the_next(
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     planned, path = _plan(size, _disks(tmp_path, nodes, dynamic=dynamic), *ALL_LOST)
     assert planned.code == 0, planned.text
-    _is_whole(planned, size)
+    assert_fits(planned, planned.lines)
     assert planned.lines[0].startswith(f"{nodes} copies; the best has 1 topics")
     assert planned.lines[-1].endswith(f"{SEED} --plan {path} --output-dir NEWDIR")
     seed = ("quorum", "seed", "--plan", str(path), "--output-dir", str(tmp_path / "new"), "--yes")
     seeded = Terminal(size, *seed).finish()
     assert seeded.code == 0, seeded.text
-    _is_whole(seeded, size)
+    assert_fits(seeded, seeded.lines)
     assert f"log.dirs={tmp_path / 'new'}" in "".join(seeded.text.split())
     assert f"next, once it is started: {VERIFY} --plan {path} " in seeded.lines[-2]
     verify = ("--bootstrap-controller", "127.0.0.1:1", "--timeout-ms", "1")
     proved = Terminal(size, "quorum", "verify", "--plan", str(path), *verify).finish()
     assert (proved.code, proved.lines[-1]) == (1, "not proven")
-    _is_whole(proved, size)
+    assert_fits(proved, proved.lines)
     steps = read_quorum_plan(path.read_text(), str(path)).steps
     told = [between(steps, *of) for of in ((None, SEED), (SEED, VERIFY), (VERIFY, None))]
     assert len(steps) == sum(map(len, told)) + len((SEED, VERIFY))
@@ -81,5 +74,5 @@ def test_why_there_is_no_plan_is_one_screen(
 ) -> None:
     refused, path = _plan(size, _disks(tmp_path, nodes))
     assert (refused.code, path.exists()) == (1, False)
-    _is_whole(refused, size)
+    assert_fits(refused, refused.lines)
     assert refused.lines[-1].endswith("no plan was written: see the findings above")

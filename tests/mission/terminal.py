@@ -123,5 +123,13 @@ def shows(window: Sequence[str], lines: Sequence[str]) -> bool:
     return _without_blanks(lines) in _without_blanks(window)
 
 
+def assert_fits(screen: Screen, lines: Sequence[str]) -> None:
+    """Check that the window shows all these lines at once, and that none is wider but commands,
+    which are to be copied, and what is said: those are wrapped by the terminal."""
+    laid_out = [line for line in lines if RECOVERY not in line]
+    assert [line for line in laid_out if len(line) > screen.size[0]] == []
+    assert shows(screen.window, lines), screen.text
+
+
 def _without_blanks(lines: Sequence[str]) -> str:
     return "".join("".join(lines).split())

@@ -13,7 +13,7 @@ import pytest
 from benchmarks.outage_process import SETTINGS, make
 from kafka_unclean_recovery.emulator import Cluster, Options
 from tests.cli.in_process import RECOVERY, invoke
-from tests.mission.terminal import Screen, Terminal, shows
+from tests.mission.terminal import Screen, Terminal, assert_fits, shows
 from tests.mission.test_screens import ELECT, LOOK, SIZES
 
 # Of these sizes the largest takes minutes, and runs with all releases alone (tests/runs.py).
@@ -90,13 +90,11 @@ def incident(
         yield Incident(request.param, cluster, before, examined, journal, saved, plan)
 
 
-def _fits(screen: Screen, size: tuple[int, int]) -> None:
-    """Check that the window shows all in the end; what is said before the rows may have left it."""
-    lines = list(dropwhile(lambda line: line.startswith(f"{RECOVERY}: "), screen.lines))
-    # Sentences, and commands that are to be copied, are wrapped by the terminal.
-    laid_out = [line for line in lines if RECOVERY not in line]
-    assert [line for line in laid_out if len(line) > size[0]] == []
-    assert shows(screen.window, lines), screen.text
+def _fits(screen: Screen) -> None:
+    """Check the window in the end; what is said before the rows may have left it."""
+    assert_fits(
+        screen, list(dropwhile(lambda line: line.startswith(f"{RECOVERY}: "), screen.lines))
+    )
 
 
 @SIZES
@@ -112,11 +110,11 @@ def test_its_rows_are_one_screen(
 ) -> None:
     screen = Terminal(size, *command.split(), *incident.commands(tmp_path)[command]).finish()
     assert screen.code in (0, 1), screen.text
-    _fits(screen, size)
+    _fits(screen)
 
 
 def test_a_start_that_destroys_nothing_is_one_screen_too(incident: Incident) -> None:
-    _fits(incident.before, (80, 24))
+    _fits(incident.before)
     count = "1 replica" if incident.partitions == 1 else f"{incident.partitions} replicas"
     assert f"broker 1: {count}: {incident.partitions} leads" in incident.before.text
 
@@ -138,12 +136,12 @@ def test_who_approves_a_plan_sees_one_screen(
 @SIZES
 def test_the_list_of_codes_is_one_screen(size: tuple[int, int]) -> None:
     codes = Terminal(size, "explain").finish()
-    _fits(codes, size)
+    _fits(codes)
     assert codes.lines[0].startswith("loss: live_records_truncated, ")
 
 
 def test_doctor_fits_during_the_outage_too(incident: Incident) -> None:
-    _fits(incident.examined, (80, 24))
+    _fits(incident.examined)
     assert incident.examined.lines[-1].endswith("may fail or do harm by what is named")
 
 
