@@ -11,7 +11,6 @@ import pytest
 from completions.commands import command, every_command
 from completions.generate import HERE, SHELLS, generated
 
-
 # Made once, and not by each test: it asks every command for its help.
 GENERATED = generated()
 

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from uuid import UUID
 
-from kafka_unclean_recovery.before_start.replica import Layout, OwnDisk, OwnReplica
+from kafka_unclean_recovery.before_start.replica import Layout, Moment, OwnDisk, OwnReplica
 from kafka_unclean_recovery.log_dir.directory_names import DirectoryKind
 from kafka_unclean_recovery.log_dir.small_files.properties_files import kafka_uuid
 from kafka_unclean_recovery.model import PartitionState, TopicPartition
@@ -40,16 +40,14 @@ def _absent(disk: OwnDisk, states: Iterable[PartitionState]) -> Iterator[OwnRepl
     layout = disk.layout
     usable = [each for each in disk.replicas if _may_be_used(each, layout)]
     there = {each.topic_partition for each in usable if each.offline is None}
-    offline = {
-        each.topic_partition: each.log_dir in layout.offline_late for each in usable if each.offline
-    }
+    offline = {each.topic_partition: layout.moment(each.log_dir) for each in usable if each.offline}
     for state in states:
         where = state.topic_partition
         if disk.broker not in state.replicas or where in there:
             continue
         if where not in offline:
             yield _one(disk, state, _GONE)
-        elif not offline[where] and _put_elsewhere(where, layout):
+        elif offline[where] is not Moment.TAKEN and _put_elsewhere(where, layout):
             yield _one(disk, state, _GONE_OFFLINE)
 
 
@@ -63,14 +61,14 @@ def _may_be_used(replica: OwnReplica, layout: Layout) -> bool:
 
 def _put_elsewhere(partition: TopicPartition, layout: Layout) -> bool:
     """Return whether a replica in a directory that goes offline may be begun in another one."""
-    home = layout.assigned.get(partition)
-    return partition in layout.unassigned if home is None else home not in layout.offline
+    if partition not in layout.assigned:
+        return partition in layout.unassigned
+    return layout.home(partition) not in layout.offline
 
 
 def _one(disk: OwnDisk, state: PartitionState, gone: str) -> OwnReplica:
     layout, name = disk.layout, str(state.topic_partition)
-    home = layout.assigned.get(state.topic_partition)
-    here = None if home is None else layout.directories.get(home)
+    here = layout.home(state.topic_partition)
     found = OwnReplica(
         state.topic_partition,
         DirectoryKind.LIVE,
@@ -80,33 +78,43 @@ def _one(disk: OwnDisk, state: PartitionState, gone: str) -> OwnReplica:
     if name in layout.left_out:
         why = f"{name} is no directory here, and a symlink is never followed: it is unread"
         return replace(found, not_given=why)
-    if home is not None and home in layout.offline:
-        return replace(found, offline=layout.offline[home], gone=gone)
+    if here is not None and here in layout.offline:
+        return replace(found, offline=layout.offline[here].why, gone=gone)
     if here is None and not layout.whole:
-        return replace(found, not_given=_not_given(home))
+        return replace(found, not_given=_not_given(layout, state.topic_partition))
     known = here is not None or state.topic_partition in layout.unassigned
-    if not known and len(layout.offline) > len(layout.offline_late):
+    if not known and any(goes.moment is not Moment.TAKEN for goes in layout.offline.values()):
         return replace(found, offline=_BEGUN_NOWHERE, gone=gone)
     return replace(found, gone=gone)
 
 
 def _any_online(disk: OwnDisk) -> str:
-    online = (
-        path for id_, path in disk.layout.directories.items() if id_ not in disk.layout.offline
-    )
+    online = (path for path in disk.directories if path not in disk.layout.offline)
     return next(online, disk.directories[0])
 
 
-def _not_given(home: str | None) -> str:
+def _not_given(layout: Layout, partition: TopicPartition) -> str:
+    home = layout.assigned.get(partition)
     if home is None:
         return (
             "it is in none of the log directories that were given; give all of log.dirs: if it is"
             " in none of them, the broker begins it empty"
         )
     return (
-        f"the metadata puts it in log directory {kafka_uuid(UUID(home))}, which was not given: give"
-        f" it too (--log-dirs); {_IF_LOST}"
+        f"the metadata puts it in log directory {kafka_uuid(UUID(home))}, which was not"
+        f" given{_unless(layout)}: give it too (--log-dirs); {_IF_LOST}"
     )
+
+
+def _unless(layout: Layout) -> str:
+    """Return what else a directory of an unknown path may be, as the end of a clause."""
+    named = set(layout.directories.values())
+    unread = [
+        path
+        for path, goes in layout.offline.items()
+        if goes.moment is Moment.UNREAD and path not in named
+    ]
+    return f", unless it is {' or '.join(unread)}, which can't tell its id" if unread else ""
 
 
 def away(disk: OwnDisk, partition: TopicPartition) -> str | None:
@@ -120,8 +128,9 @@ def away(disk: OwnDisk, partition: TopicPartition) -> str | None:
     if home is None or home in disk.layout.directories:
         return None
     return (
-        f"the metadata puts it in log directory {kafka_uuid(UUID(home))}, which was not given: if"
-        " the broker starts without that one, the controller does not elect it"
+        f"the metadata puts it in log directory {kafka_uuid(UUID(home))}, which was not"
+        f" given{_unless(disk.layout)}: if the broker starts without that one, the controller does"
+        " not elect it"
     )
 
 
@@ -133,8 +142,8 @@ def not_given(disk: OwnDisk) -> Iterator[str]:
         more = f" and {len(there) - _SHOWN} more" if len(there) > _SHOWN else ""
         yield (
             f"log directory {kafka_uuid(UUID(id_))}, which broker {disk.broker} registered, is not"
-            f" among those that were given, and so is nothing in it{names}{more}; give it too"
-            f" (--log-dirs); {_IF_LOST}"
+            f" among those that were given{_unless(disk.layout)}, and so is nothing in"
+            f" it{names}{more}; give it too (--log-dirs); {_IF_LOST}"
         )
 
 

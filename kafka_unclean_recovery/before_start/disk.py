@@ -12,7 +12,13 @@ from datetime import UTC, datetime
 from pathlib import PurePath
 from uuid import UUID
 
-from kafka_unclean_recovery.before_start.replica import Layout, OwnDisk, OwnReplica
+from kafka_unclean_recovery.before_start.replica import (
+    GoesOffline,
+    Layout,
+    Moment,
+    OwnDisk,
+    OwnReplica,
+)
 from kafka_unclean_recovery.before_start.without_owner import directory_ids, without_owner
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.log_dir.clean_stop import counts_as_clean
@@ -152,7 +158,7 @@ def _layout(
     found = [*found, *(directory for directory, _ in lost)]
     found = [replace(d, meta=replace(d.meta, directory_id=ids[d.location])) for d in found]
     here = {d.meta.directory_id: str(d.location) for d in found if d.meta.directory_id}
-    offline = {ids[d.location]: _offline(s) for d, s in zip(found, starts, strict=True)}
+    unread = {str(directory.location) for directory, _ in lost}
     return Layout(
         assigned={
             tp: home.directory_id
@@ -164,11 +170,11 @@ def _layout(
         missing=tuple(str(id_) for id_ in registered if str(id_) not in here),
         left_out=frozenset[str]().union(*(d.left_out for d in found)),
         topics=frozenset(image.topics.values()),
-        offline={id_: why for id_, why in offline.items() if id_ and why},
-        unloaded=frozenset(str(d.location) for d, _ in lost),
-        offline_late=frozenset(
-            str(d.location) for d, s in zip(found, starts, strict=True) if _taken_first(s)
-        ),
+        offline={
+            start.directory: GoesOffline(_moment(start, unread), why)
+            for start in starts
+            if (why := _offline(start)) is not None
+        },
         unassigned=frozenset(
             tp for (_, tp), home in named.items() if UUID(home.directory_id) == UNASSIGNED
         ),
@@ -310,11 +316,14 @@ def _offline(start: DirectoryStart) -> str | None:
     return f"the broker starts without its log directory, which goes offline: {causes}"
 
 
-def _taken_first(start: DirectoryStart) -> bool:
-    """Return whether a directory goes offline over its high watermarks alone, which a broker reads
-    when it takes replicas into use (kafka.server.ReplicaManager.highWatermarkCheckpoints)."""
-    files = [PurePath(cause.file).name for cause in start.causes]
-    return start.fate is Fate.OFFLINE and set(files) == {HIGH_WATERMARKS}
+def _moment(start: DirectoryStart, unread: Container[str]) -> Moment:
+    """Return when a directory goes offline. A broker reads its high watermarks when it takes
+    replicas into use (kafka.server.ReplicaManager.highWatermarkCheckpoints). unread: the paths of
+    those that it does not know for its own."""
+    if start.directory in unread:
+        return Moment.UNREAD
+    files = {PurePath(cause.file).name for cause in start.causes}
+    return Moment.TAKEN if files == {HIGH_WATERMARKS} else Moment.LOADED
 
 
 def _replicas(

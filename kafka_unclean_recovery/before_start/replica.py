@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from enum import Enum, auto
 from pathlib import PurePath
 
 from kafka_unclean_recovery.log_dir.directory_names import DirectoryKind
@@ -40,6 +41,21 @@ class OwnReplica:
         return str(PurePath(self.directory).parent)
 
 
+class Moment(Enum):
+    """When in a start a log directory goes offline. UNREAD: before any of its logs is loaded.
+    LOADED: with them. TAKEN: once its replicas are taken into use."""
+
+    UNREAD = auto()
+    LOADED = auto()
+    TAKEN = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class GoesOffline:
+    moment: Moment
+    why: str
+
+
 @dataclass(frozen=True, slots=True)
 class Layout:
     """The broker's replicas on its log directories, as its own metadata log has them.
@@ -47,10 +63,8 @@ class Layout:
     assigned: the directory's id by partition. directories: the ones that were given, by id. whole:
     these are all that the broker has. missing: ids of others that it registered. left_out: names of
     replicas that are no directories, and so were not read. topics: all that this metadata log has.
-    offline: why a directory goes offline at the start, by id: nothing is begun empty there.
-    offline_late: the paths of those that do so once their replicas are taken into use. unloaded:
-    the paths of those whose logs the start does not load at all.
-    unassigned: the controller was not told yet where it is (DirectoryId.UNASSIGNED).
+    offline: those that go offline at the start, by path, as not each has an id: nothing is begun
+    empty there. unassigned: the controller was not told yet where it is (DirectoryId.UNASSIGNED).
     """
 
     assigned: Mapping[TopicPartition, str] = field(default_factory=dict)
@@ -59,10 +73,18 @@ class Layout:
     missing: tuple[str, ...] = ()
     left_out: frozenset[str] = frozenset()
     topics: frozenset[str] = frozenset()
-    offline: Mapping[str, str] = field(default_factory=dict)
-    offline_late: frozenset[str] = frozenset()
-    unloaded: frozenset[str] = frozenset()
+    offline: Mapping[str, GoesOffline] = field(default_factory=dict)
     unassigned: frozenset[TopicPartition] = frozenset()
+
+    def home(self, partition: TopicPartition) -> str | None:
+        """Return the path of the directory that the metadata puts it into; None where it names
+        none, or one that was not given."""
+        return self.directories.get(self.assigned.get(partition, ""))
+
+    def moment(self, path: str) -> Moment | None:
+        """Return when the directory goes offline, None where it does not."""
+        goes = self.offline.get(path)
+        return None if goes is None else goes.moment
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from kafka_unclean_recovery.before_start.judging import judge
-from kafka_unclean_recovery.before_start.replica import Layout, OwnDisk
+from kafka_unclean_recovery.before_start.replica import Layout, Moment, OwnDisk
 from kafka_unclean_recovery.before_start.verdict import Effect, Known, Verdict, failed
 from kafka_unclean_recovery.log_dir.directory_names import DirectoryKind
 from kafka_unclean_recovery.model import TopicPartition
@@ -78,8 +78,12 @@ def _started_at_all(verdicts: Iterable[Verdict], layout: Layout) -> list[Verdict
     directory that goes offline, too, unless that goes for its meta.properties (seen on 3.9.1 and
     4.4.0)."""
     found = list(verdicts)
-    there = (verdict for verdict in found if verdict.replica.log_dir not in layout.unloaded)
-    loaded = Counter(filter(None, map(_loaded_as, there)))
+    loaded = Counter(
+        loaded_as
+        for verdict in found
+        if layout.moment(verdict.replica.log_dir) is not Moment.UNREAD
+        and (loaded_as := _loaded_as(verdict)) is not None
+    )
     twice = next((tp for (tp, _), count in loaded.items() if count > 1), None)
     if twice is None:
         return found

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from kafka_unclean_recovery.before_start.absent import with_absent
+from kafka_unclean_recovery.before_start.absent import not_given, with_absent
 from kafka_unclean_recovery.before_start.judging import judge
-from kafka_unclean_recovery.before_start.replica import Layout, OwnReplica
+from kafka_unclean_recovery.before_start.replica import GoesOffline, Layout, Moment, OwnReplica
 from kafka_unclean_recovery.before_start.verdict import Effect, Known
 from kafka_unclean_recovery.log_dir.directory_names import DirectoryKind
 from tests.before_start.test_verdict import HOME, LEADER, NEW, STATE, WHERE, disk, log, own
@@ -19,7 +19,10 @@ WHY = "goes offline: its checkpoint is damaged"
 LAYOUT = Layout(
     directories={BAD: "/bad", ONLINE: "/good"}, whole=True, topics=frozenset(("orders",))
 )
-GOES_OFFLINE = replace(LAYOUT, offline={BAD: WHY})
+GOES_OFFLINE = replace(LAYOUT, offline={"/bad": GoesOffline(Moment.LOADED, WHY)})
+# Of two whose meta.properties can't be read nobody knows which id is whose.
+WITHOUT_ID = replace(GOES_OFFLINE, directories={ONLINE: "/good"})
+TAKEN_FIRST = replace(LAYOUT, offline={"/bad": GoesOffline(Moment.TAKEN, WHY)})
 IN_THE_BAD = replace(own(), directory="/bad/orders-0", offline=WHY)
 MARKED = replace(IN_THE_BAD, kind=DirectoryKind.DELETED)
 
@@ -28,6 +31,17 @@ def effects(layout: Layout, *replicas: OwnReplica) -> list[tuple[str, Effect]]:
     found = with_absent(disk(*replicas, layout=layout, directories=("/bad", "/good")), [STATE])
     known = Known(STATE, logs={LEADER: log(LEADER, *NEW)})
     return [(each.directory, judge(each, found, known).effect) for each in found.replicas]
+
+
+def test_a_directory_that_can_not_tell_its_id_is_named_for_the_one_that_is_missed() -> None:
+    """The operator gave it: that it was not given is not true for sure."""
+    unread = {"/bad": GoesOffline(Moment.UNREAD, WHY)}
+    layout = replace(WITHOUT_ID, offline=unread, whole=False, missing=(BAD,))
+    one = with_absent(disk(layout=put(layout, BAD), directories=("/good",)), [STATE])
+    hint = "given, unless it is /bad, which can't tell its id"
+    assert hint in str(one.replicas[-1].not_given)
+    assert hint in next(not_given(one))
+    assert hint not in next(not_given(replace(one, layout=replace(layout, offline={}))))
 
 
 def put(layout: Layout, home: str) -> Layout:
@@ -72,6 +86,20 @@ EMPTY = ("/good/orders-0", Effect.BEGINS_EMPTY)
         ),
         pytest.param(
             GOES_OFFLINE, [], [("/good/orders-0", Effect.OFFLINE)], id="in none, nothing told"
+        ),
+        pytest.param(
+            *(put(WITHOUT_ID, BAD), [], [("/good/orders-0", Effect.OFFLINE)]),
+            id="in none, put into one that has no id",
+        ),
+        pytest.param(
+            *(put(TAKEN_FIRST, ELSEWHERE), [], [EMPTY]),
+            id="in none, the other goes offline only later",
+        ),
+        pytest.param(
+            put(TAKEN_FIRST, ONLINE),
+            [IN_THE_BAD],
+            [OFFLINE],
+            id="moved by hand, found in use first",
         ),
     ],
 )
