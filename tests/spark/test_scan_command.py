@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 from collections.abc import Iterator
@@ -129,6 +130,8 @@ def test_it_says_what_it_found_and_what_is_in_doubt(
     again = capsys.readouterr().err
     assert "this scan has ended before; nothing was done" in again
     assert said.splitlines()[-4:] == again.splitlines()[-4:]
+    # What it says does not take its rows, of which there may be millions.
+    shutil.rmtree(tmp_path / "x" / "replicas")
     assert scan(options(tmp_path / "x", fine)) == 0
     assert scan(options(tmp_path / "y", fine, rescan=True)) == 2
     assert scan(options(tmp_path / "y", fine)) == 2
@@ -230,6 +233,25 @@ def test_what_is_removed_to_be_read_again_is_the_scan_alone(tmp_path: Path) -> N
     assert [path.name for path in home.path.iterdir()] == ["note.txt"]
     forget(home, asked)
     assert (home.path / "note.txt").exists()
+
+
+@pytest.mark.usefixtures("in_this_session")
+def test_after_an_upgrade_a_scan_is_read_again_and_not_gone_on_with(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = options(tmp_path / "scan", log_directory(tmp_path / "b1", 1, {"a-0": 5}))
+    assert scan(asked) == 0
+    before = sorted(path.name for path in asked.output.iterdir())
+    monkeypatch.setattr(spark_scan, "__version__", "9.9.9")
+    assert scan(asked) == 2
+    assert "not 9.9.9); go on with that version, read everything again with --rescan" in (
+        capsys.readouterr().err
+    )
+    assert scan(replace(asked, mode=ScanMode.FAST, rescan=True)) == 2
+    assert "other mode" in capsys.readouterr().err
+    assert sorted(path.name for path in asked.output.iterdir()) == before
+    assert scan(replace(asked, rescan=True)) == 0
+    assert Home(asked.output).asked().version == "9.9.9"
 
 
 def done_files(output: Path) -> int:

@@ -11,7 +11,9 @@ go on:
     DIR/work/done/jN.parquet the row of replica N in pieces
     DIR/leave-out.csv        the log directories over which the scan was refused
     DIR/left-out.csv         those that --leave-out names, where the plan was made without any
-    DIR/replicas, DIR/partitions, DIR/scan.json   the summaries; then work is removed
+    DIR/replicas, DIR/partitions         the tables
+    DIR/summary.json         how much is in them, and the first of what is in doubt
+    DIR/scan.json            written last; then work is removed
 
 Every file appears whole, and a file that is there is not made again.
 """
@@ -24,7 +26,7 @@ import re
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -99,6 +101,10 @@ class Home:
         return self.path / REPLICAS, self.path / PARTITIONS
 
     @property
+    def summary(self) -> Path:
+        return self.path / "summary.json"
+
+    @property
     def refused(self) -> Path:
         return self.path / "leave-out.csv"
 
@@ -162,16 +168,17 @@ def _opened(home: Home, asked: ScanOptions, now: str) -> IO[bytes]:
 
 
 def forget(home: Home, asked: ScanOptions) -> None:
-    """Remove what earlier runs of this scan left, so that all of it is read again. Raises OSError,
-    and InputError as `begun` does."""
+    """Remove what earlier runs of this scan left, of whatever version of this package, so that all
+    of it is read again. Raises OSError, and InputError as `begun` does."""
     if not home.job.exists():
         return
-    with begun(home, asked, ""):
+    with begun(home, replace(asked, version=home.asked().version), ""):
         # Without it the scan has not ended; while job.json is there, this can be done again.
         (home.path / SCAN).unlink(missing_ok=True)
         for directory in filter(Path.exists, (home.work, *home.tables)):
             shutil.rmtree(directory)
-        _remove_lists(home)
+        for path in (home.summary, home.refused, home.left_out):
+            path.unlink(missing_ok=True)
         home.job.unlink()
 
 
@@ -187,14 +194,9 @@ def start_over_if_refused(home: Home, asked: ScanOptions) -> None:
 def abandon(home: Home) -> None:
     """Remove the directory, as if the scan had not been begun."""
     shutil.rmtree(home.work, ignore_errors=True)
-    _remove_lists(home)
-    home.job.unlink(missing_ok=True)
-    home.path.rmdir()
-
-
-def _remove_lists(home: Home) -> None:
-    for path in (home.refused, home.left_out):
+    for path in (home.refused, home.left_out, home.job):
         path.unlink(missing_ok=True)
+    home.path.rmdir()
 
 
 def _check_ours(home: Home) -> None:
@@ -239,8 +241,14 @@ def _check_same(home: Home, before: ScanOptions, asked: ScanOptions) -> None:
         if then != now:
             raise InputError(
                 f"{home.path}: it holds a scan with other {field.name} ({_short(then)}, not"
-                f" {_short(now)}); ask for the same to go on with it, or name a new directory"
+                f" {_short(now)}); {_ways_out(field.name)}, or name a new directory"
             )
+
+
+def _ways_out(field: str) -> str:
+    if field == "version":
+        return "go on with that version, read everything again with --rescan"
+    return "ask for the same to go on with it"
 
 
 def _named(places: Sequence[str]) -> str:

@@ -7,7 +7,7 @@ import json
 import shutil
 import uuid
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import asdict, astuple, dataclass
 from datetime import UTC, datetime
 from functools import partial
 from math import ceil
@@ -33,7 +33,7 @@ from kafka_unclean_recovery.log_dir.watching import Progress
 from kafka_unclean_recovery.log_dir.whole_disks import read_directories, whole_disks
 from kafka_unclean_recovery.model import TopicPartition, WholeDisk
 from kafka_unclean_recovery.shown import shell_word
-from kafka_unclean_recovery.spark.new_files import read_rows, write_rows, write_text
+from kafka_unclean_recovery.spark.new_files import write_rows, write_text
 from kafka_unclean_recovery.spark.places import address_of
 from kafka_unclean_recovery.spark.running import Unwatched, Watch, cores_of, run_watched
 from kafka_unclean_recovery.spark.scan.bundles import gather_strays, make_bundles
@@ -65,7 +65,7 @@ from kafka_unclean_recovery.spark.scan.scanning import done_directory
 from kafka_unclean_recovery.spark.scan.tasks import TOLD, collected, run_tasks
 from kafka_unclean_recovery.spark.shipping import on_executors
 from kafka_unclean_recovery.spark.summaries import SCAN, ScanHead, head_json, read_head
-from kafka_unclean_recovery.spark.tables import PARTITIONS, REPLICAS, replica_log
+from kafka_unclean_recovery.spark.tables import PARTITIONS, REPLICAS
 
 _parquet: Any = pyarrow.parquet
 
@@ -127,6 +127,7 @@ def scan(
             problems=tuple(plan["problems"]),
             whole=tuple(WholeDisk(*disk) for disk in plan["whole"]),
         )
+        write_text(home.summary, json.dumps(asdict(summary)) + "\n")
         write_text(home.path / SCAN, head_json(head))
         shutil.rmtree(home.work)
         return Scanned(head, summary, plan["size"])
@@ -339,14 +340,8 @@ def _read(spark: SparkSession, home: Home, plan: Mapping[str, Any], watch: Watch
 
 
 def found_before(home: Home) -> Scanned:
-    """Return the result of a scan that has ended, from its tables. Raises OSError, InputError."""
-    summary = ScanSummary()
-    for path in sorted(home.tables[0].glob("[!.]*.parquet")):
-        for row in read_rows(path):
-            summary.replicas += 1
-            summary.doubt(TopicPartition(row["topic"], row["partition"]), replica_log(row))
-    for path in home.tables[1].glob("[!.]*.parquet"):
-        summary.partitions += _parquet.read_metadata(path).num_rows
+    """Return the result of a scan that has ended. Raises OSError, InputError."""
+    summary = summary_of([json.loads(home.summary.read_text(encoding="utf-8"))])
     return Scanned(read_head(home.path), summary, 0)
 
 
