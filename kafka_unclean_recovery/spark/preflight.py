@@ -18,6 +18,8 @@ from kafka_unclean_recovery.errors import InputError
 
 CONNECT = "sc://"
 _STANDALONE = "spark://"
+_YARN = "yarn"
+_OF_YARN = ("HADOOP_CONF_DIR", "YARN_CONF_DIR")
 _DEFAULT_PORTS = {CONNECT: 15002, _STANDALONE: 7077}
 _SECONDS = 10.0
 _OLDEST = 4
@@ -50,6 +52,15 @@ def check_java(environment: Mapping[str, str]) -> None:
         raise InputError(
             "Spark needs Java (17 or newer), and there is no java on the PATH: install it, or set"
             " JAVA_HOME to where it is"
+        )
+
+
+def check_yarn(master: str, environment: Mapping[str, str]) -> None:
+    """Look for what Spark reads to find the cluster of --master yarn. Raises InputError."""
+    if master == _YARN and not any(environment.get(name) for name in _OF_YARN):
+        raise InputError(
+            f"no Spark session of --master {_YARN}: set {' or '.join(_OF_YARN)} to the directory"
+            " with the configuration files of the cluster"
         )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import threading
 import uuid
 from collections.abc import Callable, Iterable, Iterator
@@ -12,6 +11,7 @@ from typing import Any, Generic, Protocol, TypeVar
 from pyspark.sql import SparkSession
 
 from kafka_unclean_recovery.log_dir.watching import Progress, Stopped
+from kafka_unclean_recovery.spark.failures import pythons_without, sentence
 from kafka_unclean_recovery.spark.shipping import is_connect
 
 T = TypeVar("T")
@@ -21,8 +21,6 @@ _EVERY_SECONDS = 0.2
 _CANCELLING_SECONDS = 8.0
 # This number is assumed where Spark does not tell the cores, as over Spark Connect.
 _UNKNOWN_CORES = 8
-# The pattern matches the last line of a Python traceback.
-_ERROR_LINE = re.compile(r"[A-Za-z_.]+(Error|Exception|Unreadable): ")
 
 
 class JobFailed(Exception):
@@ -95,6 +93,7 @@ class _Running(Generic[T]):
         self._job = job
         self._results: list[T] = []
         self._error: Exception | None = None
+        self._said = ""
         self._thread = threading.Thread(target=self._run, daemon=True)
 
     def start(self) -> None:
@@ -107,7 +106,7 @@ class _Running(Generic[T]):
 
     def result(self) -> T:
         if self._error is not None:
-            raise JobFailed(_said(self._error)) from self._error
+            raise JobFailed(self._said or type(self._error).__name__) from self._error
         return self._results[0]
 
     def _run(self) -> None:
@@ -116,6 +115,10 @@ class _Running(Generic[T]):
             self._results.append(self._job())
         except Exception as error:  # noqa: BLE001 - it is raised where the job is waited for
             self._error = error
+            # Here, as tasks are asked once more, and the main thread has to hear signals.
+            self._said = sentence(
+                str(error), lambda name: pythons_without(self._spark, name, cores_of(self._spark))
+            )
 
 
 def _tag(spark: SparkSession, tag: str) -> None:
@@ -168,10 +171,3 @@ def cores_of(spark: SparkSession) -> int:
     if not is_connect(spark):
         return int(spark.sparkContext.defaultParallelism)
     return int(spark.conf.get("spark.default.parallelism", None) or _UNKNOWN_CORES)
-
-
-def _said(error: Exception) -> str:
-    """Return the last line of a Python traceback in the error's text, else the first line."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    told = [line for line in lines if _ERROR_LINE.match(line)]
-    return told[0] if told else next(iter(lines), type(error).__name__)

@@ -19,6 +19,7 @@ from kafka_unclean_recovery.spark.preflight import (
     check_java,
     check_reachable,
     check_release,
+    check_yarn,
 )
 from kafka_unclean_recovery.spark.shipping import is_connect, ship
 
@@ -92,6 +93,7 @@ def _check(master: str | None) -> None:
     """Check that a session can begin. Raises InputError."""
     if master is not None:
         check_reachable(master, os.environ)
+        check_yarn(master, os.environ)
     if not (master or "").startswith(CONNECT) and _BY_SPARK_SUBMIT not in os.environ:
         check_java(os.environ)
 
@@ -116,8 +118,14 @@ def _builder(master: str | None, conf: Mapping[str, str]) -> SparkSession.Builde
         builder = builder.master(master)
     elif _BY_SPARK_SUBMIT not in os.environ:
         builder = builder.master("local[*]")
-    ours = _is_local(master) and _BY_SPARK_SUBMIT not in os.environ
-    return _configured(builder, {**_AT_START, **(_OF_OUR_JVM if ours else {}), **_DEFAULTS, **conf})
+    own = {} if _BY_SPARK_SUBMIT in os.environ else _of_our_jvm(master)
+    return _configured(builder, {**_AT_START, **own, **_DEFAULTS, **conf})
+
+
+def _of_our_jvm(master: str | None) -> Mapping[str, str]:
+    """Return settings for a JVM that begins here. That of a cluster may need the Java options of
+    spark-defaults.conf, which are left as they are."""
+    return _OF_OUR_JVM if _is_local(master) else {"spark.log.level": "ERROR"}
 
 
 def _configured(builder: SparkSession.Builder, conf: Mapping[str, str]) -> SparkSession.Builder:

@@ -27,13 +27,13 @@ _START_SECONDS = 60.0
 _END_SECONDS = 20.0
 
 
-def bare_python(home: Path) -> Path:
+def bare_python(home: Path, without: str | None = None) -> Path:
     """Return the executable of a virtual environment with nothing but what Spark's workers need."""
     venv.create(home, symlinks=True, with_pip=False)
     (ours,) = {Path(pyspark.__file__).parent.parent}
     (theirs,) = home.glob("lib/python*/site-packages")
     for name in (*_PACKAGES, *_MAYBE):
-        if (ours / name).exists():
+        if name != without and (ours / name).exists():
             (theirs / name).symlink_to((ours / name).resolve())
     return home / "bin" / "python"
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,7 +13,14 @@ import pytest
 from kafka_unclean_recovery.mechanisms import ScanMode
 from tests.real.ports import PortLease, answers
 from tests.real.waiting import wait_until
-from tests.spark.cluster import SPARK_HOME, SparkCluster, daemon, environment, spark_cluster
+from tests.spark.cluster import (
+    SPARK_HOME,
+    SparkCluster,
+    bare_python,
+    daemon,
+    environment,
+    spark_cluster,
+)
 from tests.spark.scans import in_one_process, info_in
 from tests.spark.sparse_disks import sparse_disks
 
@@ -79,6 +88,28 @@ def test_a_worker_is_killed_in_mid_job(
     info = info_in(output)
     assert info == in_one_process(disks, info, ScanMode.DEEP)
     assert "12 replicas (12 trusted" in log.read_text()
+
+
+def test_executors_without_pyarrow_are_told_with_host_python_and_way_out(
+    cluster: SparkCluster, disks: list[Path], tmp_path: Path
+) -> None:
+    lacking = bare_python(tmp_path / "lacking", without="pyarrow")
+    done = subprocess.run(
+        [
+            *(sys.executable, "-m", "kafka_unclean_recovery"),
+            *command(disks[:1], tmp_path / "out"),
+            *("--master", cluster.url, *DRIVER, "--conf", f"spark.pyspark.python={lacking}"),
+        ],
+        capture_output=True,
+        text=True,
+        timeout=JOB_SECONDS,
+        cwd=tmp_path,
+        env=environment(cluster.python),
+        check=False,
+    )
+    assert done.returncode == 1, done.stderr[-3000:]
+    assert f"{lacking} of {os.uname().nodename} has no pyarrow, and executors need" in done.stderr
+    assert "\tat " not in done.stderr, "lines of a JVM are not for operators"
 
 
 def test_over_spark_connect(cluster: SparkCluster, disks: list[Path], tmp_path: Path) -> None:

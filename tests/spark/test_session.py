@@ -15,7 +15,12 @@ import pytest
 from pyspark.sql import SparkSession
 
 from kafka_unclean_recovery.errors import InputError
-from kafka_unclean_recovery.spark.preflight import check_java, check_reachable, check_release
+from kafka_unclean_recovery.spark.preflight import (
+    check_java,
+    check_reachable,
+    check_release,
+    check_yarn,
+)
 from kafka_unclean_recovery.spark.session import session
 from kafka_unclean_recovery.spark.shipping import build_archive, on_executors
 
@@ -114,3 +119,10 @@ def test_without_java_what_is_missing_is_named(environment: dict[str, str]) -> N
     with pytest.raises(InputError, match=r"Spark needs Java .*JAVA_HOME"):
         check_java(environment)
     check_java(dict(os.environ))
+
+
+def test_yarn_without_the_files_of_its_cluster_is_refused_before_a_jvm_begins() -> None:
+    with pytest.raises(InputError, match="set HADOOP_CONF_DIR or YARN_CONF_DIR to the directory"):
+        check_yarn("yarn", {"HADOOP_CONF_DIR": ""})
+    check_yarn("yarn", {"YARN_CONF_DIR": "/etc/hadoop"})
+    check_yarn("local[2]", {})

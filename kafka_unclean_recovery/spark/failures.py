@@ -1,0 +1,75 @@
+"""Spark tells in dozens of lines of a JVM why a job failed; an operator needs one sentence.
+
+Its texts are those of org.apache.spark.scheduler.TaskSetManager (Lost task ... (TID N) (HOST
+executor ID)) and of pyspark.worker.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from pyspark.sql import SparkSession
+
+from kafka_unclean_recovery.spark.shipping import is_connect
+
+_LOST = re.compile(r"\(TID \d+\) \((\S+) executor (\S+)\)")
+# The pattern matches the last line of a Python traceback.
+_ERROR_LINE = re.compile(r"[A-Za-z_.]+(Error|Exception|Unreadable): ")
+_NO_MODULE = re.compile(r"ModuleNotFoundError: No module named '(pyarrow|pandas|numpy|pyspark)\b")
+_NO_PYTHON = re.compile(r'Cannot run program "([^"]+)"')
+# So Spark calls the one executor of a local session.
+_DRIVER = "driver"
+_BY_FLAG = "--conf spark.pyspark.python=PATH"
+
+
+def sentence(text: str, lacking: Callable[[str], Sequence[str]]) -> str:
+    """Return one line on a failure, with the host of the task that failed last where that is known.
+    text: all that Spark said. lacking: tells which Pythons lack a module."""
+    host = _host(text)
+    if found := _NO_MODULE.search(text):
+        who = ", ".join(lacking(found[1])) or "the Python of an executor"
+        return (
+            f"{who} has no {found[1]}, and executors need pyspark, pyarrow and pandas: install them"
+            f" there, or name a Python that has them ({_BY_FLAG})"
+        )
+    if found := _NO_PYTHON.search(text):
+        return (
+            f"there is no {found[1]}{f' on {host}' if host else ''}: name a Python that all"
+            f" executors have ({_BY_FLAG})"
+        )
+    return f"{f'on {host}: ' if host else ''}{_last(text)}"
+
+
+def _host(text: str) -> str | None:
+    lost = [host for host, executor in _LOST.findall(text) if executor != _DRIVER]
+    return lost[-1] if lost else None
+
+
+def _last(text: str) -> str:
+    """Return the last line of a Python traceback in the text, else the first line."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    told = [line for line in lines if _ERROR_LINE.match(line)]
+    return next(iter(told or lines), "")
+
+
+def pythons_without(spark: SparkSession, module: str, tasks: int) -> list[str]:
+    """Ask in so many tasks which Pythons of executors lack a module, and on which hosts. Without
+    pyarrow there no data frame can tell; over Spark Connect there is nothing else, and the list is
+    empty."""
+    if is_connect(spark):
+        return []
+
+    def look(_: Iterable[int]) -> Iterator[str]:
+        import os
+        import sys
+        from importlib.util import find_spec
+
+        if find_spec(module) is None:
+            yield f"{sys.executable} of {os.uname().nodename}"
+
+    try:
+        found = spark.sparkContext.parallelize(range(tasks), tasks).mapPartitions(look)
+        return sorted(set(found.collect()))
+    except Exception:  # noqa: BLE001 - what failed first is told all the same
+        return []
