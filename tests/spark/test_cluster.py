@@ -99,6 +99,8 @@ def test_executors_without_pyarrow_are_told_with_host_python_and_way_out(
             *(sys.executable, "-m", "kafka_unclean_recovery"),
             *command(disks[:1], tmp_path / "out"),
             *("--master", cluster.url, *DRIVER, "--conf", f"spark.pyspark.python={lacking}"),
+            # What is missing is missing the fourth time, too.
+            *("--conf", "spark.task.maxFailures=1"),
         ],
         capture_output=True,
         text=True,
