@@ -242,7 +242,6 @@ GROUPS = (
         "Spark",
         ("spark/*",),
         later={
-            "spark/test_plan.py[10000": "2,000 random partitions are planned each time",
             "spark/test_cluster.py::test_a_worker_is_killed_in_mid_job": (
                 "that a lost task is tried again is Spark's own work, and takes long"
             ),

@@ -38,6 +38,9 @@ def truncation_offset(
     follower names its newest epoch, the leader answers where that epoch ends in its log, and the
     follower steps down until both know the same epoch.
     """
+    if follower and leader and follower[-1].epoch == leader[-1].epoch:
+        # So it is in nearly every partition, and nobody steps down.
+        return min(leader_end, follower_end)
     spans, end = follower, follower_end
     while spans:
         leader_epoch, leader_says = end_offset_for(leader, leader_end, spans[-1].epoch)

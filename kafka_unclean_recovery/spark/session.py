@@ -43,9 +43,6 @@ _OF_OUR_JVM = {
 _DEFAULTS = {
     # With this setting, filters of the data source reach its reader.
     PUSHDOWN: "true",
-    # With this setting, rows that are together by topic and partition are joined by broker where
-    # they are.
-    "spark.sql.requireAllClusterKeysForCoPartition": "false",
 }
 
 

@@ -27,6 +27,7 @@ from kafka_unclean_recovery.model import (
 )
 
 SCHEMA_VERSION = 1
+KEY = ("topic", "partition")
 
 _arrow: Any = pyarrow
 
@@ -118,7 +119,7 @@ def spark_schema(schema: Any) -> StructType:
 
 
 def batch(rows: Iterable[Row], schema: Any) -> Any:
-    """Return a pyarrow record batch of rows of `replica_row` or `partition_row`."""
+    """Return a pyarrow record batch of rows; a column that a row does not have is null."""
     return _arrow.RecordBatch.from_pylist(list(rows), schema)
 
 

@@ -20,11 +20,11 @@ from kafka_unclean_recovery.model import BROKER_LISTS, ReplicaInfo
 from kafka_unclean_recovery.planning.merged_scans import merge_infos, metadata_age, not_in_newest
 from kafka_unclean_recovery.spark import summaries
 from kafka_unclean_recovery.spark.places import spark_path
-from kafka_unclean_recovery.spark.plan.ranking import KEY
 from kafka_unclean_recovery.spark.shipping import on_executors
 from kafka_unclean_recovery.spark.summaries import ScanHead, read_head
 from kafka_unclean_recovery.spark.tables import (
     GROUPED,
+    KEY,
     PARTITIONS,
     REPLICAS,
     spark_schema,

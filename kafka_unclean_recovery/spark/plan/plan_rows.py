@@ -11,11 +11,19 @@ from typing import Any
 
 import pyarrow
 
+from kafka_unclean_recovery.documents.loss_by_topic import WHY_NOT
 from kafka_unclean_recovery.documents.manual_recovery import leader_line
 from kafka_unclean_recovery.documents.plan import plan_line
 from kafka_unclean_recovery.model import PartitionInfo, PartitionReport, ReplicaInfo, WholeDisk
 from kafka_unclean_recovery.planning.merged_scans import merge_infos, with_gone_row
 from kafka_unclean_recovery.planning.offline_plan import plan_from_disks
+from kafka_unclean_recovery.planning.plan import (
+    ENDS_FURTHER,
+    HOLDS_RECORDS,
+    ONLY_SUSPECTS,
+    REASSIGNING,
+    WITHOUT_EPOCHS,
+)
 from kafka_unclean_recovery.spark.tables import (
     GROUPED,
     Row,
@@ -25,13 +33,41 @@ from kafka_unclean_recovery.spark.tables import (
     replica_log,
     replica_row,
 )
+from kafka_unclean_recovery.wording import why_not
 
 _arrow: Any = pyarrow
 
 Batches = Iterator[Any]
 
+DELETED = "deleted"
+WHY = (*WHY_NOT, DELETED)
+"""The reasons why a partition has no designated leader."""
+
+PLANNED: Any = _arrow.schema(
+    [
+        ("topic", _arrow.string()),
+        ("partition", _arrow.int32()),
+        ("designated_leader", _arrow.int32()),
+        ("why", _arrow.string()),
+        ("reason", _arrow.string()),
+        ("certain_loss", _arrow.int64()),
+        ("possible_loss", _arrow.int64()),
+    ]
+)
+"""A row for each partition. why: one of WHY, null with a designated leader; reason: the same as a
+sentence, null for "deleted". certain_loss and possible_loss: the records lost when the first
+candidate is elected, null where unknown; a partition that is refused has them too."""
+
 TEXT = "text string, canonical string"
 """The schema of lines that were joined: `text` for the file, `canonical` for the digest."""
+
+*_REFUSED, _NO_CANDIDATE, _STATE_UNKNOWN = WHY_NOT
+_REFUSALS = (REASSIGNING, ONLY_SUSPECTS, HOLDS_RECORDS, ENDS_FURTHER, WITHOUT_EPOCHS)
+# The broker that is named differs.
+_BEGINNINGS = {
+    refusal.partition("{broker}")[0]: code
+    for refusal, code in zip(_REFUSALS, _REFUSED, strict=True)
+}
 
 _CHUNK = 1 << 20
 """The number of characters that the driver gets at a time."""
@@ -93,6 +129,38 @@ def planned_reports(settings: Mapping[str, Any], rows: Any) -> tuple[PartitionRe
         settings["metadata_end_offset"],
     )
     return plan_from_disks(info, frozenset(settings["excluded"]))
+
+
+def plan_rows(settings: Mapping[str, Any], batches: Batches) -> Batches:
+    """Yield a row as PLANNED for each GROUPED row. settings: as plan_lines has them."""
+    for rows in batches:
+        yield batch(map(_row, planned_reports(settings, rows)), PLANNED)
+
+
+def _row(report: PartitionReport) -> dict[str, Any]:
+    where, plan = report.topic_partition, report.plan
+    row: dict[str, Any] = {"topic": where.topic, "partition": where.partition}
+    if plan is None:
+        unknown = report.outcome
+        return {
+            **row,
+            "why": DELETED if unknown is None else _STATE_UNKNOWN,
+            "reason": None if unknown is None else unknown.reason,
+        }
+    if plan.ranking:
+        loss = plan.ranking[0].loss
+        row |= {"certain_loss": loss.certain, "possible_loss": loss.possible}
+    if plan.designated_leader is not None:
+        return {**row, "designated_leader": plan.designated_leader}
+    return {**row, "why": _code(plan.refusal), "reason": why_not(plan)}
+
+
+def _code(refusal: str | None) -> str:
+    """Return which of WHY a refusal of the planner is; None is that of nobody to elect."""
+    if refusal is None:
+        return _NO_CANDIDATE
+    (code,) = (code for begin, code in _BEGINNINGS.items() if refusal.startswith(begin))
+    return code
 
 
 def leader_lines(_: Mapping[str, Any], batches: Batches) -> Batches:

@@ -6,7 +6,7 @@ No function here holds a row for each partition on the driver.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass
 from functools import reduce
 from typing import Any
@@ -14,13 +14,12 @@ from typing import Any
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
-from kafka_unclean_recovery.model import PartitionReport
+from kafka_unclean_recovery.model import PartitionReport, ReplicaInfo
 from kafka_unclean_recovery.report.loss_by_topic import RecordCount, TopicLoss
 from kafka_unclean_recovery.spark.plan.merging import Scans, group, read_merged
-from kafka_unclean_recovery.spark.plan.partition_plans import DELETED, plan_partitions
-from kafka_unclean_recovery.spark.plan.plan_rows import TEXT, planned_reports
-from kafka_unclean_recovery.spark.plan.ranking import KEY, plan_replicas
+from kafka_unclean_recovery.spark.plan.plan_rows import DELETED, PLANNED, TEXT, planned_reports
 from kafka_unclean_recovery.spark.shipping import on_executors
+from kafka_unclean_recovery.spark.tables import KEY, spark_schema
 
 _ROWS = "kafka_unclean_recovery.spark.plan.plan_rows"
 
@@ -46,26 +45,25 @@ class PlanSummary:
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """A plan. replicas and partitions: of all scans, merged. plans: narrow rows of plan_partitions,
-    kept while the session lasts."""
+    """A plan. replicas and partitions: of all scans, merged. plans: rows as plan_rows.PLANNED, kept
+    while the session lasts. settings: of plan_rows."""
 
     scans: Scans
     excluded: frozenset[int]
     replicas: DataFrame
     partitions: DataFrame
     plans: DataFrame
+    settings: Mapping[str, object]
 
 
 def plan(spark: SparkSession, scans: Scans, excluded: frozenset[int]) -> Planned:
+    """Have the pure planner choose the designated leader of each partition."""
     replicas, partitions = read_merged(spark, scans)
-    planned = plan_replicas(replicas, partitions, scans.merged, excluded)
-    known = scans.merged.metadata_epoch is not None
-    plans = plan_partitions(planned, partitions, metadata_is_known=known).select(
-        *KEY, "designated_leader", "why", "reason", "certain_loss", "possible_loss"
-    )
-    # The plans are asked for several times, and Spark computes the result of a lambda again for
-    # each filter on it.
-    return Planned(scans, excluded, replicas, partitions, plans.persist())
+    settings = _settings(scans.merged, excluded)
+    work = on_executors(f"{_ROWS}:plan_rows", settings)
+    plans = group(replicas, partitions).mapInArrow(work, spark_schema(PLANNED))
+    # The plans are asked for several times.
+    return Planned(scans, excluded, replicas, partitions, plans.persist(), settings)
 
 
 def strangers(planned: Planned) -> tuple[list[int], list[int]]:
@@ -88,15 +86,14 @@ def leader_lines(planned: Planned) -> Iterator[tuple[str, str]]:
 def plan_lines(planned: Planned) -> Iterator[tuple[str, str]]:
     """Return lines of the rich plan as `plan_line` does, many at a time, by topic and partition."""
     ordered = group(planned.replicas, planned.partitions).orderBy(*KEY)
-    work = on_executors(f"{_ROWS}:plan_lines", _settings(planned))
+    work = on_executors(f"{_ROWS}:plan_lines", planned.settings)
     return _texts(ordered.mapInArrow(work, TEXT))
 
 
-def _settings(planned: Planned) -> dict[str, object]:
-    merged = planned.scans.merged
+def _settings(merged: ReplicaInfo, excluded: frozenset[int]) -> dict[str, object]:
     return {
         "brokers": list(merged.brokers),
-        "excluded": sorted(planned.excluded),
+        "excluded": sorted(excluded),
         "metadata_epoch": merged.metadata_epoch,
         "metadata_end_offset": merged.metadata_end_offset,
         "whole": [astuple(disk) for disk in merged.whole],
@@ -197,7 +194,7 @@ def worst(planned: Planned, count: int) -> list[PartitionReport]:
         return []
     chosen = reduce(Column.__or__, (_is(row.topic, row.partition) for row in names))
     few = group(planned.replicas.where(chosen), planned.partitions.where(chosen))
-    reports = planned_reports(_settings(planned), few.toArrow())
+    reports = planned_reports(planned.settings, few.toArrow())
     place = {(row.topic, row.partition): number for number, row in enumerate(names)}
     return sorted(
         reports, key=lambda r: place[r.topic_partition.topic, r.topic_partition.partition]

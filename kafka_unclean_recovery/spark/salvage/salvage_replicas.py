@@ -24,11 +24,10 @@ from kafka_unclean_recovery.salvage.manifest import manifest_parts
 from kafka_unclean_recovery.salvage.output_directory import write_manifest
 from kafka_unclean_recovery.spark.places import spark_path
 from kafka_unclean_recovery.spark.plan.merging import Scans, read_merged
-from kafka_unclean_recovery.spark.plan.ranking import KEY
 from kafka_unclean_recovery.spark.running import Watch, run_watched
 from kafka_unclean_recovery.spark.salvage.tasks import ATTEMPTS, SALVAGED
 from kafka_unclean_recovery.spark.shipping import on_executors
-from kafka_unclean_recovery.spark.tables import spark_schema
+from kafka_unclean_recovery.spark.tables import KEY, spark_schema
 
 # Most replicas of a task hold nothing beyond the leader, and one may hold a terabyte.
 _REPLICAS_A_TASK = 50
