@@ -18,9 +18,11 @@ from kafka_unclean_recovery.model import PartitionReport, ReplicaInfo
 from kafka_unclean_recovery.report.loss_by_topic import RecordCount, TopicLoss
 from kafka_unclean_recovery.spark.plan.merging import Scans, group, read_merged
 from kafka_unclean_recovery.spark.plan.plan_rows import DELETED, PLANNED, TEXT, planned_reports
+from kafka_unclean_recovery.spark.running import cores_of
 from kafka_unclean_recovery.spark.shipping import on_executors
 from kafka_unclean_recovery.spark.tables import KEY, spark_schema
 
+_TASKS_A_CORE = 4
 _ROWS = "kafka_unclean_recovery.spark.plan.plan_rows"
 
 
@@ -61,9 +63,16 @@ def plan(spark: SparkSession, scans: Scans, excluded: frozenset[int]) -> Planned
     replicas, partitions = read_merged(spark, scans)
     settings = _settings(scans.merged, excluded)
     work = on_executors(f"{_ROWS}:plan_rows", settings)
-    plans = group(replicas, partitions).mapInArrow(work, spark_schema(PLANNED))
+    # Spark goes by bytes, which are few, and would give all partitions to one task.
+    tasks = _tasks(spark)
+    grouped = group(replicas.repartition(tasks, *KEY), partitions.repartition(tasks, *KEY))
+    plans = grouped.mapInArrow(work, spark_schema(PLANNED))
     # The plans are asked for several times.
     return Planned(scans, excluded, replicas, partitions, plans.persist(), settings)
+
+
+def _tasks(spark: SparkSession) -> int:
+    return cores_of(spark) * _TASKS_A_CORE
 
 
 def strangers(planned: Planned) -> tuple[list[int], list[int]]:
@@ -85,7 +94,9 @@ def leader_lines(planned: Planned) -> Iterator[tuple[str, str]]:
 
 def plan_lines(planned: Planned) -> Iterator[tuple[str, str]]:
     """Return lines of the rich plan as `plan_line` does, many at a time, by topic and partition."""
-    ordered = group(planned.replicas, planned.partitions).orderBy(*KEY)
+    grouped = group(planned.replicas, planned.partitions)
+    tasks = _tasks(planned.plans.sparkSession)
+    ordered = grouped.repartitionByRange(tasks, *KEY).sortWithinPartitions(*KEY)
     work = on_executors(f"{_ROWS}:plan_lines", planned.settings)
     return _texts(ordered.mapInArrow(work, TEXT))
 
