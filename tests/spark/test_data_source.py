@@ -28,6 +28,7 @@ from kafka_unclean_recovery.stores.store_options import StoreOptions
 from tests.log_dir import replica_directories as disks
 from tests.log_dir.segments import checkpoint
 from tests.spark.cluster import bare_python, environment
+from tests.spark.conftest import CONF
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "explore_log_dirs.py"
 LOGS = (disks.plain_log(), disks.upgraded_log(), disks.compacted_log(), disks.old_log())
@@ -147,7 +148,8 @@ def test_executors_of_another_python_on_this_machine_get_the_package(
     driver.write_text(
         "from pyspark.sql import SparkSession\n"
         "from kafka_unclean_recovery.spark.notebook.data_source import register\n"
-        "spark = SparkSession.builder.master('local[1]').getOrCreate()\n"
+        f"light = SparkSession.builder.config(map={CONF!r})\n"
+        "spark = light.master('local[1]').getOrCreate()\n"
         "register(spark)\n"
         f"frame = spark.read.format('kafka_log_dirs').load({str(tree)!r})\n"
         "print('rows', frame.where('broker = 1').count())\n"

@@ -72,6 +72,7 @@ def test_odd_disks(spark: SparkSession, odd: list[Path], tmp_path: Path, mode: S
         "partitions",
         "replicas",
         "scan.json",
+        "summary.json",
     ]
 
 
