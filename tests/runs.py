@@ -245,7 +245,7 @@ GROUPS = (
             "spark/test_cluster.py::test_a_worker_is_killed_in_mid_job": (
                 "that a lost task is tried again is Spark's own work, and takes long"
             ),
-            "spark/test_cluster.py::test_executors_without_pyarrow_are_told_with_host": (
+            "spark/test_cluster.py::test_executors_without_pyarrow_are_named": (
                 "test_failures.py asks for a module that is missing in a session of its own"
             ),
             "spark/test_cluster.py::test_over_spark_connect": (

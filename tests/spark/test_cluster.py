@@ -90,7 +90,7 @@ def test_a_worker_is_killed_in_mid_job(
     assert "12 replicas (12 trusted" in log.read_text()
 
 
-def test_executors_without_pyarrow_are_told_with_host_python_and_way_out(
+def test_executors_without_pyarrow_are_named(
     cluster: SparkCluster, disks: list[Path], tmp_path: Path
 ) -> None:
     lacking = bare_python(tmp_path / "lacking", without="pyarrow")
