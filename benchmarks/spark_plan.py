@@ -21,9 +21,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from statistics import median
-from typing import Any
 
-import pyarrow
 from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
@@ -57,19 +55,17 @@ RANKING_AIM, WHOLE_AIM = 3.0, 12.0
 FEW = 400
 _TIMEOUT = 300.0
 
-_arrow: Any = pyarrow
-
 
 def main(arguments: list[str]) -> None:
     counts = [int(word) for word in arguments] or list(PARTITIONS)
     with quick_scratch(CACHE) as scratch:
         print(json.dumps(_whole(scratch)), flush=True)
-    begun = time.perf_counter()
-    with session("local[2]", CONF) as spark, quick_scratch(CACHE) as scratch:
-        started = time.perf_counter() - begun
-        for count in sorted(counts):
-            figures = _measured(spark, scratch, count, smallest=count == min(counts))
-            print(json.dumps({**figures, "session_s": round(started, 1)}), flush=True)
+        begun = time.perf_counter()
+        with session("local[2]", CONF) as spark:
+            started = time.perf_counter() - begun
+            for count in sorted(counts):
+                figures = _measured(spark, scratch, count, smallest=count == min(counts))
+                print(json.dumps({**figures, "session_s": round(started, 1)}), flush=True)
 
 
 def _whole(scratch: Path) -> dict[str, object]:

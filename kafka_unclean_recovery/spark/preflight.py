@@ -20,6 +20,7 @@ CONNECT = "sc://"
 _STANDALONE = "spark://"
 _YARN = "yarn"
 _OF_YARN = ("HADOOP_CONF_DIR", "YARN_CONF_DIR")
+_INSTALLED = ("SPARK_HOME", "SPARK_CONF_DIR")
 _DEFAULT_PORTS = {CONNECT: 15002, _STANDALONE: 7077}
 _SECONDS = 10.0
 _OLDEST = 4
@@ -56,8 +57,9 @@ def check_java(environment: Mapping[str, str]) -> None:
 
 
 def check_yarn(master: str, environment: Mapping[str, str]) -> None:
-    """Look for what Spark reads to find the cluster of --master yarn. Raises InputError."""
-    if master == _YARN and not any(environment.get(name) for name in _OF_YARN):
+    """Look for what Spark reads to find the cluster of --master yarn. Raises InputError, but where
+    the spark-env.sh of an installation may tell it."""
+    if master == _YARN and not any(environment.get(name) for name in (*_OF_YARN, *_INSTALLED)):
         raise InputError(
             f"no Spark session of --master {_YARN}: set {' or '.join(_OF_YARN)} to the directory"
             " with the configuration files of the cluster"

@@ -27,6 +27,7 @@ CONF = {
     "spark.executorEnv.AWS_SECRET_ACCESS_KEY": SECRET,
     "spark.executorEnv.AWS_EC2_METADATA_DISABLED": "true",
 }
+CONF_FLAGS = [word for key, value in CONF.items() for word in ("--conf", f"{key}={value}")]
 
 
 @pytest.fixture(scope="session")

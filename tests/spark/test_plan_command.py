@@ -25,7 +25,7 @@ from kafka_unclean_recovery.spark.plan import plan_rows, planning
 from tests.cli.in_process import RECOVERY, invoke
 from tests.mission.terminal import Terminal, shows
 from tests.report.test_loss_page import SCHEMA, Page
-from tests.spark.conftest import CONF
+from tests.spark.conftest import CONF_FLAGS
 from tests.spark.random_partitions import random_info
 from tests.spark.summaries_of import write_summaries
 
@@ -50,8 +50,7 @@ def test_on_a_terminal_it_is_one_screen_however_many_there_are(tmp_path: Path) -
     scan = write_summaries(tmp_path / "scan", random_info(21, 400))
     leaders = ("--manual-recovery-output-file", str(tmp_path / "leaders.json"))
     words = ("spark", "plan", "--summaries", str(scan), *leaders)
-    conf = (word for key, value in CONF.items() for word in ("--conf", f"{key}={value}"))
-    screen = Terminal((80, 24), *words, *conf, seconds=180.0).finish()
+    screen = Terminal((80, 24), *words, *CONF_FLAGS, seconds=180.0).finish()
     assert screen.code in (0, 1), screen.text
     # What the JVM says of itself comes before.
     begin = next(n for n, line in enumerate(screen.lines) if ": partitions " in line)

@@ -31,12 +31,11 @@ from tests.cli.printed import printed
 from tests.cli.run import RECOVERY, command_line, run
 from tests.log_dir.test_scan import log_directory
 from tests.real.waiting import wait_until
-from tests.spark.conftest import CONF
+from tests.spark.conftest import CONF_FLAGS
 from tests.spark.scans import asked, in_one_process, info_in
 from tests.spark.sparse_disks import sparse_disks
 
 SECONDS = 120.0
-CONF_FLAGS = [word for key, value in CONF.items() for word in ("--conf", f"{key}={value}")]
 
 
 def options(output: Path, *roots: Path, **fields: object) -> Options:
@@ -233,6 +232,11 @@ def test_what_is_removed_to_be_read_again_is_the_scan_alone(tmp_path: Path) -> N
     assert [path.name for path in home.path.iterdir()] == ["note.txt"]
     forget(home, asked)
     assert (home.path / "note.txt").exists()
+    # A file of this name that is somebody else's.
+    home.job.write_text("{}")
+    with pytest.raises(InputError, match="not what a spark scan left"):
+        forget(home, asked)
+    assert home.job.read_text() == "{}"
 
 
 @pytest.mark.usefixtures("in_this_session")

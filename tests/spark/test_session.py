@@ -125,4 +125,6 @@ def test_yarn_without_the_files_of_its_cluster_is_refused_before_a_jvm_begins() 
     with pytest.raises(InputError, match="set HADOOP_CONF_DIR or YARN_CONF_DIR to the directory"):
         check_yarn("yarn", {"HADOOP_CONF_DIR": ""})
     check_yarn("yarn", {"YARN_CONF_DIR": "/etc/hadoop"})
+    # Its spark-env.sh may set the other.
+    check_yarn("yarn", {"SPARK_HOME": "/opt/spark"})
     check_yarn("local[2]", {})

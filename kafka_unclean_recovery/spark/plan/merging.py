@@ -20,6 +20,7 @@ from kafka_unclean_recovery.model import BROKER_LISTS, ReplicaInfo
 from kafka_unclean_recovery.planning.merged_scans import merge_infos, metadata_age, not_in_newest
 from kafka_unclean_recovery.spark import summaries
 from kafka_unclean_recovery.spark.places import spark_path
+from kafka_unclean_recovery.spark.running import cores_of
 from kafka_unclean_recovery.spark.shipping import on_executors
 from kafka_unclean_recovery.spark.summaries import ScanHead, read_head
 from kafka_unclean_recovery.spark.tables import (
@@ -31,6 +32,7 @@ from kafka_unclean_recovery.spark.tables import (
 )
 
 _SCAN = "scan"
+_TASKS_A_CORE = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,9 +139,17 @@ def _of_one_scan(partitions: DataFrame, scans: Scans) -> DataFrame:
 
 def group(replicas: DataFrame, partitions: DataFrame) -> DataFrame:
     """Return a row for each partition: its columns, and `logs`, its replicas that were found."""
+    # Spark goes by bytes, which are few, and would give all partitions to one task.
+    tasks = tasks_of(partitions.sparkSession)
+    replicas, partitions = (rows.repartition(tasks, *KEY) for rows in (replicas, partitions))
     logs = replicas.groupBy(*KEY).agg(F.collect_list(F.struct(*replicas.columns)).alias("logs"))
     none = F.array().cast(logs.schema["logs"].dataType)
     return partitions.join(logs, [*KEY], "left").withColumn("logs", F.coalesce("logs", none))
+
+
+def tasks_of(spark: SparkSession) -> int:
+    """Return in how many tasks the planner, or merging, goes through all partitions."""
+    return cores_of(spark) * _TASKS_A_CORE
 
 
 def _merged(replicas: DataFrame, partitions: DataFrame, scans: Scans) -> DataFrame:

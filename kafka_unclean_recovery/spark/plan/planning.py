@@ -6,7 +6,7 @@ No function here holds a row for each partition on the driver.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import astuple, dataclass
 from functools import reduce
 from typing import Any
@@ -16,13 +16,11 @@ from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
 from kafka_unclean_recovery.model import PartitionReport, ReplicaInfo
 from kafka_unclean_recovery.report.loss_by_topic import RecordCount, TopicLoss
-from kafka_unclean_recovery.spark.plan.merging import Scans, group, read_merged
+from kafka_unclean_recovery.spark.plan.merging import Scans, group, read_merged, tasks_of
 from kafka_unclean_recovery.spark.plan.plan_rows import DELETED, PLANNED, TEXT, planned_reports
-from kafka_unclean_recovery.spark.running import cores_of
 from kafka_unclean_recovery.spark.shipping import on_executors
 from kafka_unclean_recovery.spark.tables import KEY, spark_schema
 
-_TASKS_A_CORE = 4
 _ROWS = "kafka_unclean_recovery.spark.plan.plan_rows"
 
 
@@ -48,31 +46,27 @@ class PlanSummary:
 @dataclass(frozen=True, slots=True)
 class Planned:
     """A plan. replicas and partitions: of all scans, merged. plans: rows as plan_rows.PLANNED, kept
-    while the session lasts. settings: of plan_rows."""
+    while the session lasts."""
 
     scans: Scans
     excluded: frozenset[int]
     replicas: DataFrame
     partitions: DataFrame
     plans: DataFrame
-    settings: Mapping[str, object]
+
+    @property
+    def settings(self) -> dict[str, object]:
+        """Return the settings of plan_rows."""
+        return _settings(self.scans.merged, self.excluded)
 
 
 def plan(spark: SparkSession, scans: Scans, excluded: frozenset[int]) -> Planned:
     """Have the pure planner choose the designated leader of each partition."""
     replicas, partitions = read_merged(spark, scans)
-    settings = _settings(scans.merged, excluded)
-    work = on_executors(f"{_ROWS}:plan_rows", settings)
-    # Spark goes by bytes, which are few, and would give all partitions to one task.
-    tasks = _tasks(spark)
-    grouped = group(replicas.repartition(tasks, *KEY), partitions.repartition(tasks, *KEY))
-    plans = grouped.mapInArrow(work, spark_schema(PLANNED))
+    work = on_executors(f"{_ROWS}:plan_rows", _settings(scans.merged, excluded))
+    plans = group(replicas, partitions).mapInArrow(work, spark_schema(PLANNED))
     # The plans are asked for several times.
-    return Planned(scans, excluded, replicas, partitions, plans.persist(), settings)
-
-
-def _tasks(spark: SparkSession) -> int:
-    return cores_of(spark) * _TASKS_A_CORE
+    return Planned(scans, excluded, replicas, partitions, plans.persist())
 
 
 def strangers(planned: Planned) -> tuple[list[int], list[int]]:
@@ -95,7 +89,7 @@ def leader_lines(planned: Planned) -> Iterator[tuple[str, str]]:
 def plan_lines(planned: Planned) -> Iterator[tuple[str, str]]:
     """Return lines of the rich plan as `plan_line` does, many at a time, by topic and partition."""
     grouped = group(planned.replicas, planned.partitions)
-    tasks = _tasks(planned.plans.sparkSession)
+    tasks = tasks_of(planned.plans.sparkSession)
     ordered = grouped.repartitionByRange(tasks, *KEY).sortWithinPartitions(*KEY)
     work = on_executors(f"{_ROWS}:plan_lines", planned.settings)
     return _texts(ordered.mapInArrow(work, TEXT))

@@ -172,6 +172,7 @@ def forget(home: Home, asked: ScanOptions) -> None:
     of it is read again. Raises OSError, and InputError as `begun` does."""
     if not home.job.exists():
         return
+    _check_ours(home)
     with begun(home, replace(asked, version=home.asked().version), ""):
         # Without it the scan has not ended; while job.json is there, this can be done again.
         (home.path / SCAN).unlink(missing_ok=True)
