@@ -16,6 +16,7 @@ from confluent_kafka import TopicPartition as Position
 
 from kafka_unclean_recovery.deadline import Deadline
 from tests.real.cluster import KafkaCluster
+from tests.real.commits import commit
 from tests.real.metadata import QUIETLY, SILENT
 from tests.real.records import create_topic, wait_until_replicated
 from tests.real.releases import ONE
@@ -85,13 +86,8 @@ def outage(cluster: KafkaCluster) -> tuple[Producer, Producer]:
 def commit_offset(
     cluster: KafkaCluster, group: str, partition: int, offset: int, epoch: int
 ) -> None:
-    settings = {**cluster.connection(), **QUIETLY, "group.id": group}
-    consumer = Consumer(settings, logger=SILENT)
-    try:
-        where = Position(TOPIC, partition, offset, leader_epoch=epoch)
-        consumer.commit(offsets=[where], asynchronous=False)
-    finally:
-        consumer.close()
+    where = Position(TOPIC, partition, offset, leader_epoch=epoch)
+    commit(cluster.connection(), group, where)
 
 
 def begin_anew(cluster: KafkaCluster, partition: int) -> Producer:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from confluent_kafka import Consumer, Producer
+from confluent_kafka import Producer
 from confluent_kafka import TopicPartition as Position
 from confluent_kafka.admin import AdminClient
 
@@ -18,6 +18,7 @@ from tests.real import disks_judges
 from tests.real.archive import pack, unpack
 from tests.real.cache import quick_scratch
 from tests.real.cluster import KafkaCluster
+from tests.real.commits import commit
 from tests.real.disks_judges import Answers, Judge
 from tests.real.metadata import QUIETLY, SILENT
 from tests.real.properties import node_directory
@@ -62,7 +63,14 @@ PROPERTIES: Mapping[str, str] = {
 }
 SEGMENT_BYTES = "16384"
 # What an archive depends on; a change here makes it anew.
-_SOURCES = ("disks_recipe.py", "disks_judges.py", "dump_log.py", "properties.py", "records.py")
+_SOURCES = (
+    "commits.py",
+    "disks_recipe.py",
+    "disks_judges.py",
+    "dump_log.py",
+    "properties.py",
+    "records.py",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,10 +208,7 @@ def _write_keys(cluster: KafkaCluster, keys: Iterable[str]) -> None:
 
 def _commit_offsets(cluster: KafkaCluster) -> None:
     """A group, so that there is __consumer_offsets."""
-    consumer = Consumer(_settings(cluster) | {"group.id": "readers"}, logger=SILENT)
-    for offset in (10, 20, 30):
-        consumer.commit(offsets=[Position(CODED, 0, offset)], asynchronous=False)
-    consumer.close()
+    commit(cluster.connection(), "readers", *(Position(CODED, 0, end) for end in (10, 20, 30)))
 
 
 def _write_transactions(cluster: KafkaCluster) -> None:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from confluent_kafka import Consumer, Producer
+from confluent_kafka import Producer
 from confluent_kafka import TopicPartition as Position
 
 from kafka_unclean_recovery.cluster.config.security import load_client_config
@@ -28,6 +28,7 @@ from kafka_unclean_recovery.model import TopicPartition
 from tests.least_rights import CARING, ENDING, REAL, Row, only_not_known_electable, prove
 from tests.real.cli import Finished
 from tests.real.cluster import KafkaCluster
+from tests.real.commits import commit
 from tests.real.faults import TIMEOUT, Trouble
 from tests.real.grants import (
     CLUSTER_ALTER,
@@ -309,9 +310,7 @@ def test_the_least_rights_of_aftercare(guarded: Trouble, commands: Commands) -> 
     producer.begin_transaction()
     producer.produce(HIDDEN, b"not ended", partition=0)
     assert producer.flush(TIMEOUT) == 0
-    consumer = Consumer({**settings, "group.id": "payments"}, logger=SILENT)
-    consumer.commit(offsets=[Position(HIDDEN, 0, 0)], asynchronous=False)
-    consumer.close()
+    commit(cluster.connection(), "payments", Position(HIDDEN, 0, 0))
     try:
         proof = {"Cluster:DESCRIBE_CONFIGS": "nothing proves that broker"}
         more = proof if proving(cluster.spec.version) else {}

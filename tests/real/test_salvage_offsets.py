@@ -13,6 +13,7 @@ from confluent_kafka import Consumer, TopicPartition
 
 from tests.real.cli import Cli, Finished
 from tests.real.cluster import KafkaCluster
+from tests.real.commits import commit
 from tests.real.metadata import QUIETLY, SILENT
 from tests.real.records import create_topic, produce, wait_until_replicated
 from tests.real.waiting import wait_until
@@ -189,19 +190,11 @@ def _consumer(cluster: KafkaCluster, group: str) -> Consumer:
 
 def _commit_all(cluster: KafkaCluster, offset: int, *, epoch_of_replaced: int) -> None:
     """Commit this for the groups; all records of the first topic are of its first leader epoch."""
-    _commit(cluster, GROUP, TopicPartition(TOPIC, 0, offset, "by the test", 0))
-    _commit(cluster, OLD, TopicPartition(TOPIC, 0, offset, "by the test"))
+    connection = cluster.connection()
+    commit(connection, GROUP, TopicPartition(TOPIC, 0, offset, "by the test", 0))
+    commit(connection, OLD, TopicPartition(TOPIC, 0, offset, "by the test"))
     replaced = TopicPartition(REPLACED, 0, offset, "by the test", epoch_of_replaced)
-    _commit(cluster, PASSING, replaced)
-
-
-def _commit(cluster: KafkaCluster, group: str, place: TopicPartition) -> None:
-    consumer = _consumer(cluster, group)
-    try:
-        (done,) = consumer.commit(offsets=[place], asynchronous=False)
-        assert done.error is None
-    finally:
-        consumer.close()
+    commit(connection, PASSING, replaced)
 
 
 def _committed(cluster: KafkaCluster, group: str = GROUP, topic: str = TOPIC) -> int:

@@ -41,34 +41,34 @@ async def fetch_tail(
     patience = deadline.within(patience_seconds)
     most = FETCH_BYTES
     while not log.whole:
-        fetched = await _fetch(nodes, broker, log, most, patience)
-        if fetched is None:
+        answer = await _fetch(nodes, broker, log, most, patience)
+        if not isinstance(answer, Fetched):
             # A quota counts the whole answer, and an answer this large may never fit into it.
             most = max(1, most // 2)
-        if fetched is None or fetched.error in PASSING:
+        if not isinstance(answer, Fetched) or answer.error in PASSING:
             if patience.expired:
-                raise TailLost(_stuck(fetched, log))
+                raise _stuck(answer, log)
             await asyncio.sleep(min(_PAUSE_SECONDS, patience.remaining()))
             continue
         before = log.size
-        _take(fetched, log)
+        _take(answer, log)
         came(log.size - before)
         patience = deadline.within(patience_seconds)
 
 
 async def _fetch(
     nodes: Nodes, broker: Broker, log: FetchedLog, most: int, patience: Deadline
-) -> Fetched | None:
-    """Ask once. Return None when a quota kept the answer back, or when the connection failed and
-    there is patience left."""
+) -> Fetched | ConnectionFailed | None:
+    """Ask once. Return None when a quota kept the answer back, and the failure when the connection
+    failed, unless it was by authentication, which is raised."""
     try:
         connection = await nodes.broker(broker, patience)
         where = (log.loser.topic_partition, log.next_offset, most)
         return await fetch_records(connection, *where, patience)
     except ConnectionFailed as error:
-        if patience.expired or error.is_authentication:
+        if error.is_authentication:
             raise
-        return None
+        return error
 
 
 def _take(fetched: Fetched, log: FetchedLog) -> None:
@@ -85,6 +85,8 @@ def _take(fetched: Fetched, log: FetchedLog) -> None:
         raise TailLost(str(error)) from None
 
 
-def _stuck(fetched: Fetched | None, log: FetchedLog) -> str:
-    why = "a quota" if fetched is None else error_name(fetched.error)
-    return f"it was held up at offset {log.next_offset} by {why}"
+def _stuck(answer: Fetched | ConnectionFailed | None, log: FetchedLog) -> Exception:
+    if isinstance(answer, ConnectionFailed):
+        return answer.again()
+    why = "a quota" if answer is None else error_name(answer.error)
+    return TailLost(f"it was held up at offset {log.next_offset} by {why}")

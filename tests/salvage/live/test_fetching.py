@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -12,7 +14,7 @@ from kafka_unclean_recovery.cluster.config.client_config import ClientConfig
 from kafka_unclean_recovery.cluster.nodes import Nodes
 from kafka_unclean_recovery.cluster.requests.replica_fetch import Fetched
 from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed, FailureKind
-from kafka_unclean_recovery.deadline import Deadline
+from kafka_unclean_recovery.deadline import Clock, Deadline
 from kafka_unclean_recovery.model import Broker, EpochSpan, ReplicaLog, TopicPartition
 from kafka_unclean_recovery.salvage.live import fetching
 from kafka_unclean_recovery.salvage.live.fetched_log import FetchedLog
@@ -48,6 +50,7 @@ def _fetch(
     monkeypatch: pytest.MonkeyPatch,
     patience: float,
     fits: int = fetching.FETCH_BYTES,
+    clock: Clock = time.monotonic,
 ) -> list[int]:
     """Fetch, and return the offsets asked for. The last answer is given again and again. fits: a
     quota answers nothing to who asks for more bytes."""
@@ -70,7 +73,7 @@ def _fetch(
     nodes = Nodes([], ClientConfig())
     monkeypatch.setattr(nodes, "broker", connected)
     sizes: list[int] = []
-    limits = (Deadline.after(60), patience)
+    limits = (Deadline.after(60, clock), patience)
     try:
         asyncio.run(fetch_tail(nodes, Broker(1, "b1", 9092), log, *limits, sizes.append))
     finally:
@@ -116,6 +119,16 @@ def test_but_not_for_ever(
     with pytest.raises(error, match=says):
         _fetch(log, answers, monkeypatch, 0.05)
     assert not log.whole
+
+
+@pytest.mark.parametrize("patience", range(1, 12))
+def test_a_failed_connection_is_told_at_whichever_moment_the_patience_ends(
+    log: FetchedLog, monkeypatch: pytest.MonkeyPatch, patience: float
+) -> None:
+    """A second passes each time that somebody reads the clock."""
+    clock = itertools.count(step=1.0).__next__
+    with pytest.raises(ConnectionFailed, match="it hung up"):
+        _fetch(log, [_data(FIRST), BROKEN], monkeypatch, patience, clock=clock)
 
 
 @pytest.mark.parametrize(
