@@ -1,4 +1,5 @@
-"""The parts of `make test-all`. Their sizes are for some hours of two quiet cores."""
+"""The parts of `make test-all`. Their sizes are for three hours of two quiet cores: what takes
+longer is seldom run to its end. More of one is had by hand: `python -m tests.simulation --runs`."""
 
 from __future__ import annotations
 
@@ -61,18 +62,18 @@ PARTS = (
     *(
         Part(
             f"simulation-{number}",
-            f"faults at once in 10,000 recoveries on the emulator, from seed {seed} on",
-            (PYTHON, "-m", "tests.simulation", "--runs", "10000", "--seed", str(seed)),
+            f"faults at once in 3,000 recoveries on the emulator, from seed {seed} on",
+            (PYTHON, "-m", "tests.simulation", "--runs", "3000", "--seed", str(seed)),
         )
-        for number, seed in ((1, 1), (2, 10_001))
+        for number, seed in ((1, 1), (2, 3_001))
     ),
     *(
         Part(
             f"chaos-{number}",
-            f"faults in 100 recoveries on real clusters, from seed {seed} on",
-            (*_CHAOS, "--runs", "100", "--seed", str(seed), "--workers", "4"),
+            f"faults in 60 recoveries on real clusters, from seed {seed} on",
+            (*_CHAOS, "--runs", "60", "--seed", str(seed), "--workers", "4"),
         )
-        for number, seed in ((1, 1), (2, 101))
+        for number, seed in ((1, 1), (2, 61))
     ),
     *(
         Part(
@@ -97,13 +98,13 @@ PARTS = (
             " comes true on all brokers",
             (*_STARTS, "--version", version, "--rounds", str(rounds)),
         )
-        for version, rounds in (("4.4.0", 40), ("4.3.1", 20), ("3.9.1", 20))
+        for version, rounds in (("4.4.0", 20), ("4.3.1", 10), ("3.9.1", 10))
     ),
     *(
         Part(
             f"cuts-{version}",
-            f"after 40 power cuts of {version} those lead, and that is lost, that start-order said",
-            (*_CUTS, "--version", version, "--rounds", "40"),
+            f"after 20 power cuts of {version} those lead, and that is lost, that start-order said",
+            (*_CUTS, "--version", version, "--rounds", "20"),
         )
         for version in ("4.4.0", "4.3.1", "3.9.1")
     ),
