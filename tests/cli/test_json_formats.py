@@ -22,13 +22,12 @@ from tests.cli.run import RECOVERY as MODULE
 from tests.cli.run import command_line
 from tests.metadata_quorum.disks import static_log, write_node
 from tests.metadata_quorum.planning import ALL_LOST
+from tests.real.watching import make_older
 from tests.schemas import SCHEMAS, schema_of, validated
 
 SCENARIO = "stale-tail"
 ALL = ("--all-offline-partitions",)
 DESIGNATED = ("--election-type", "designated", "--path-to-json-file", "leaders.json")
-
-_CLOCKS = ("at_ms", "boot_ms")
 
 Said = dict[str, list[Any]]
 """Documents, validated, by the command that wrote them."""
@@ -145,13 +144,11 @@ def _approved(plan: dict[str, Any]) -> str:
 
 
 def _cut(journal: Path, event: str) -> None:
-    """Cut the journal as if the run had died right after that line, an hour ago by both clocks:
-    what was sent is waited for by that of the boot, and so nothing is any more."""
-    lines = [json.loads(line) for line in journal.read_text().splitlines()]
-    last = next(n for n, line in enumerate(lines) if line["event"] == event)
-    for line in lines[: last + 1]:
-        line.update({clock: line[clock] - 3_600_000 for clock in _CLOCKS if clock in line})
-    journal.write_text("".join(f"{json.dumps(line)}\n" for line in lines[: last + 1]))
+    """Cut the journal as if the run had died right after that line, an hour ago."""
+    lines = journal.read_text().splitlines(keepends=True)
+    last = next(n for n, line in enumerate(lines) if json.loads(line)["event"] == event)
+    journal.write_text("".join(lines[: last + 1]))
+    make_older(journal, 3600)
 
 
 def test_every_command_with_results_has_them_as_json(said: Said) -> None:
