@@ -18,6 +18,7 @@ from msgspec import inspect
 
 import kafka_unclean_recovery
 from kafka_unclean_recovery import documents
+from kafka_unclean_recovery.documents.spark_tables import ROWS
 from kafka_unclean_recovery.documents.values import COMMON_TEXTS, TITLES
 
 SCHEMAS = Path(kafka_unclean_recovery.__file__).parent / "schemas"
@@ -41,6 +42,8 @@ def _fields(document: type) -> Sequence[inspect.Field]:
 DOCUMENTS: Mapping[str, tuple[type, str]] = {
     _name_of(document): (document, title) for document, title in TITLES.items()
 }
+KINDS: Mapping[str, tuple[type, str]] = {**DOCUMENTS, **ROWS}
+"""All that has a schema: documents, and rows of tables."""
 NULL = {"type": "null"}
 
 Json = dict[str, Any]
@@ -48,13 +51,14 @@ Json = dict[str, Any]
 
 def schema_file(name: str) -> Path:
     """Return the file of a document's schema; the KIP's own document has no version."""
-    version = "-1" if "format_version" in DOCUMENTS[name][0].__annotations__ else ""
+    of_ours = name in ROWS or "format_version" in DOCUMENTS[name][0].__annotations__
+    version = "-1" if of_ours else ""
     return SCHEMAS / f"{name}{version}.schema.json"
 
 
 def schema_text(name: str) -> str:
     """Return what belongs into the file of a document."""
-    document, title = DOCUMENTS[name]
+    document, title = KINDS[name]
     kind = inspect.type_info(document)
     assert isinstance(kind, inspect.StructType)
     defs: dict[str, Json] = {}
@@ -175,5 +179,5 @@ def _name(entry: type) -> str:
 
 
 if __name__ == "__main__":
-    for document in DOCUMENTS:
+    for document in KINDS:
         schema_file(document).write_text(schema_text(document))

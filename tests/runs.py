@@ -248,6 +248,9 @@ GROUPS = (
             "spark/test_cluster.py::test_executors_without_pyarrow_are_named": (
                 "test_failures.py asks for a module that is missing in a session of its own"
             ),
+            "spark/test_mounts.py::test_workers_that_lack_mounts_find_what_one_process_finds": (
+                "a cluster of its own; the tasks and the census are tried without one"
+            ),
             "spark/test_cluster.py::test_over_spark_connect": (
                 "another way to the same work, which takes a server of its own"
             ),

@@ -23,6 +23,11 @@ def validated(text: str) -> Any:
     return document
 
 
+def checked_row(table: str, row: dict[str, Any]) -> None:
+    """Check a row of a table of spark scan against its schema."""
+    jsonschema.Draft202012Validator(SCHEMAS[f"spark-{table}-1.schema.json"]).validate(row)
+
+
 def schema_of(document: dict[str, Any]) -> str:
     if "kind" not in document:
         return "manual-recovery.schema.json"

@@ -54,13 +54,7 @@ _FINDING = _arrow.struct(
 )
 _BROKERS = _arrow.list_(_needed("element", _arrow.int32()))
 
-# mode: fast, recover or deep. epochs: the leader epochs in the log, from its start to its end.
-# size: of the segments, in bytes. record_count: of a deep scan of batches that tell it. trust:
-# "trusted", "suspect" (it reads well, but may be corrupt from certain_end_offset on) or "unusable"
-# (it could not be read, or is another topic's). reason: of the latter two. damage: what the log
-# ends at, when that is not the normal look of a log's end. compacted: gaps between its offsets say
-# nothing. directory: the replica's own, fit to print. log_directory: the path or URI of the log
-# directory that it lies in.
+# What the columns of both tables mean is in documents/spark_tables.py.
 REPLICAS: Any = _arrow.schema(
     [
         _needed("topic", _arrow.string()),
@@ -89,9 +83,6 @@ REPLICAS: Any = _arrow.schema(
     metadata={"kafka_unclean_recovery.replicas": str(SCHEMA_VERSION)},
 )
 
-# The controller's state by the newest metadata log that was found, null from topic_id on where it
-# has none. tiered: why a part of the log may lie in remote storage, which is not read; null where
-# none can. findings: about the directories of the partition.
 PARTITIONS: Any = _arrow.schema(
     [
         _needed("topic", _arrow.string()),

@@ -17,6 +17,7 @@ import pytest
 
 from kafka_unclean_recovery.cli.environment import options_of
 from kafka_unclean_recovery.documents.approval import Approval, approval_json
+from kafka_unclean_recovery.documents.spark_tables import ROWS
 from tests.cli.in_process import ELECTION, RECOVERY, commands, invoke
 from tests.cli.run import RECOVERY as MODULE
 from tests.cli.run import command_line
@@ -165,7 +166,7 @@ def test_every_command_with_results_has_them_as_json(said: Said) -> None:
 def test_every_schema_is_of_something(said: Said) -> None:
     used = {schema_of(document) for documents in said.values() for document in documents}
     of_spark = {
-        f"{name}-1.schema.json" for name in ("spark-scan", "spark-salvage", "loss-by-topic")
+        f"{name}-1.schema.json" for name in ("spark-scan", "spark-salvage", "loss-by-topic", *ROWS)
     }
     assert used | of_spark == SCHEMAS.keys()
     assert not used & of_spark

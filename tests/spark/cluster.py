@@ -6,11 +6,12 @@ The Python of its executors has what Spark needs, and neither this package nor c
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 import subprocess
 import sys
 import venv
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -63,7 +64,11 @@ class SparkCluster:
 
 
 @contextmanager
-def spark_cluster(home: Path, workers: int) -> Iterator[SparkCluster]:
+def spark_cluster(
+    home: Path, workers: int, mounts: Mapping[int, Sequence[str]] = {}
+) -> Iterator[SparkCluster]:
+    """Yield a cluster. mounts: words for mount(8), by the number of the worker that then has the
+    mount alone."""
     lease = PortLease.of(2)
     with ExitStack() as running:
         running.callback(lease.release)
@@ -81,7 +86,10 @@ def spark_cluster(home: Path, workers: int) -> Iterator[SparkCluster]:
             # Port 0: any that is free, of the web page too.
             worker = ("org.apache.spark.deploy.worker.Worker", *flags, "--webui-port", "0", url)
             log = home / f"worker-{number}.log"
-            started.append(running.enter_context(daemon("spark-class", worker, log, python)))
+            first = own_mount(*mounts[number]) if number in mounts else ()
+            started.append(
+                running.enter_context(daemon("spark-class", worker, log, python, first=first))
+            )
         for one in started:
             wait_until(
                 lambda one=one: "Successfully registered" in one.log.read_text(),  # type: ignore[misc]
@@ -93,12 +101,18 @@ def spark_cluster(home: Path, workers: int) -> Iterator[SparkCluster]:
 
 @contextmanager
 def daemon(
-    script: str, words: Sequence[str], log: Path, python: Path, memory: str = "256m"
+    script: str,
+    words: Sequence[str],
+    log: Path,
+    python: Path,
+    memory: str = "256m",
+    first: Sequence[str] = (),
 ) -> Iterator[Daemon]:
-    """Yield one of Spark's scripts and all that it starts, ended at the end."""
+    """Yield one of Spark's scripts and all that it starts, ended at the end. first: words that run
+    the words behind them."""
     with log.open("wb") as output:
         process = subprocess.Popen(
-            [str(SPARK_HOME / "bin" / script), *words],
+            [*first, str(SPARK_HOME / "bin" / script), *words],
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,
@@ -111,6 +125,26 @@ def daemon(
     finally:
         if process.poll() is None:
             started.kill_all()
+
+
+def own_mount(*words: str) -> tuple[str, ...]:
+    """Return words that run those behind them with a mount that nobody else sees."""
+    return ("unshare", "--mount", "sh", "-c", f'mount {shlex.join(words)} && exec "$@"', "sh")
+
+
+def why_no_own_mount(scratch: Path) -> str | None:
+    """Return why this process may not give another one mounts of its own, None where it may."""
+    try:
+        done = subprocess.run(
+            [*own_mount("-t", "tmpfs", "none", str(scratch)), "true"],
+            capture_output=True,
+            text=True,
+            timeout=_END_SECONDS,
+            check=False,
+        )
+    except OSError as error:
+        return str(error)
+    return done.stderr.strip() if done.returncode else None
 
 
 def environment(python: Path) -> dict[str, str]:

@@ -13,7 +13,8 @@ import pytest
 from tests.cli.in_process import RECOVERY, invoke
 from tests.salvage.batches import numbered
 from tests.salvage.disks import disk, plan_text
-from tests.schemas import validated
+from tests.schemas import checked_row, validated
+from tests.spark.scans import rows
 
 
 @pytest.mark.usefixtures("spark")
@@ -29,6 +30,11 @@ def test_scan_and_salvage(tmp_path: Path) -> None:
     for _ in range(2):
         scanned = run("scan", str(tmp_path / "disks"), "--output", "scan")
         assert (scanned["kind"], scanned["brokers"]) == ("spark-scan", [1])
+    for table in ("replicas", "partitions"):
+        found = list(rows(tmp_path / "scan" / table))
+        assert found
+        for row in found:
+            checked_row(table, row)
     saved = run(
         *("salvage", "--summaries", "scan", "--plan", "plan.json"),
         *("--output", str(tmp_path / "saved")),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -183,7 +184,7 @@ def test_a_disk_that_is_gone_is_a_problem_of_its_rows_alone(
     gone = replace(tables, replicas=tables.replicas.withColumn("log_directory", moved))
     _, manifest = _salvage(spark, gone, leaders, tmp_path, raw=True)
     problems = {(row["topic"], row["broker"]): row["problems"] for row in manifest["replicas"]}
-    assert problems["a.b", 1] == ["/nowhere: No such file or directory"]
+    assert problems["a.b", 1] == [f"on {os.uname().nodename}: /nowhere: No such file or directory"]
     assert problems["__consumer_offsets", 1] == []
     assert list((tmp_path / "segments" / "orders-0").iterdir()) != []
     assert not (tmp_path / "records").exists()

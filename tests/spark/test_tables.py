@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from jsonschema import validate
@@ -33,6 +34,7 @@ from kafka_unclean_recovery.spark.tables import (
     replica_row,
     spark_schema,
 )
+from tests.schemas import SCHEMAS, checked_row
 
 SCHEMA = Path(kafka_unclean_recovery.__file__).parent / "schemas" / "spark-scan-1.schema.json"
 ORDERS = TopicPartition("orders", 3)
@@ -78,6 +80,17 @@ def test_nothing_is_lost_on_the_way_through_the_tables(state: PartitionState | N
     logs = [replica_log(row) for row in batch(rows, REPLICAS).to_pylist()]
     (row,) = batch([partition_row(info)], PARTITIONS).to_pylist()
     assert partition_info(row, logs) == info
+    checked_row("partitions", row)
+    for replica in batch(rows, REPLICAS).to_pylist():
+        checked_row("replicas", replica)
+
+
+@pytest.mark.parametrize(("table", "columns"), [("replicas", REPLICAS), ("partitions", PARTITIONS)])
+def test_a_schema_has_every_column_and_says_which_may_be_null(table: str, columns: Any) -> None:
+    schema = SCHEMAS[f"spark-{table}-1.schema.json"]
+    assert schema["required"] == list(schema["properties"]) == columns.names
+    nullable = {name for name, of in schema["properties"].items() if "null" in of.get("type", ())}
+    assert nullable == {column.name for column in columns if column.nullable}
 
 
 def test_spark_knows_every_column() -> None:

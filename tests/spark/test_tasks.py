@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -35,6 +35,7 @@ from kafka_unclean_recovery.spark.scan.listing import (
     chosen_of,
     list_roots,
     listed_roots,
+    roots_asked,
 )
 from kafka_unclean_recovery.spark.scan.metadata import newest_of, rank_metadata, weigh_metadata
 from kafka_unclean_recovery.spark.scan.roots_table import roots_of
@@ -61,15 +62,18 @@ def batches(*numbers: int) -> Iterator[Any]:
     yield _arrow.RecordBatch.from_pydict({"id": list(numbers)})
 
 
-def prepared(home: Home, roots: list[Path], share: int) -> tuple[int, int]:
-    """Prepare up to the plan, and return (bundles, replicas in pieces)."""
+def prepared(
+    home: Home, roots: list[Path], share: int, apart: Container[int] = ()
+) -> tuple[int, int]:
+    """Prepare up to the plan, and return (bundles, replicas in pieces). apart: places."""
     wanted = asked(roots, DEEP, share=share)
     with begun(home, wanted, NOW):
         settings = {"home": str(home.path)}
         list(list_roots(settings, batches(*range(len(roots)))))
-        chosen = chosen_of(listed_roots(home, wanted))
-        places = {listed.place for listed in chosen.listed}
-        made = make_bundles(home, len(roots), places, cores=2)
+        listed = roots_asked(wanted)
+        chosen = chosen_of(listed_roots(home, wanted, listed))
+        places = {one.place for one in chosen.listed}
+        made = make_bundles(home, listed, places, apart, cores=2)
         write_text(home.plan, json.dumps({"compacted": []}))
     return made.count, made.joins
 

@@ -152,7 +152,7 @@ def scan(console: Console, options: Options) -> int:
         console.say(_summary(scanned))
     missing = [str(partition) for partition in replicas_missing(Home(home), chosen.named)]
     complaints = [*_doubts(scanned), *_not_found(scanned, missing, chosen)]
-    for sentence in (*_said_left_out(leave_out), *complaints):
+    for sentence in (*_said_left_out(leave_out), *scanned.differing, *complaints):
         console.say(sentence)
     if scanned.summary.replicas:
         plan = [RECOVERY, "spark", "plan", "--summaries", str(options.output)]

@@ -6,6 +6,7 @@ then moves whole files where they belong, so that the last run wins with the sam
 
 from __future__ import annotations
 
+import os
 import uuid
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -115,7 +116,10 @@ class _Task:
         if where is None:
             raise Unreadable("the scan does not say which log directory it lies in; scan again")
         if where not in self._read:
-            self._read = {where: read_log_directory(location_of(where, self.store))}
+            try:
+                self._read = {where: read_log_directory(location_of(where, self.store))}
+            except Unreadable as error:
+                raise Unreadable(f"on {os.uname().nodename}: {error}") from None
         return self._read[where]
 
     def _name_in(self, directory: LogDirectory, replica: Replica) -> str:

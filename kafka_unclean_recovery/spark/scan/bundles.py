@@ -3,8 +3,9 @@ those of replicas in pieces."""
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from math import ceil
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ import pyarrow.parquet
 
 from kafka_unclean_recovery.spark.new_files import whole_file, write_rows
 from kafka_unclean_recovery.spark.scan.job import Home
-from kafka_unclean_recovery.spark.scan.listing import STRAYS, items_of, strays_below
+from kafka_unclean_recovery.spark.scan.listing import STRAYS, Root, items_of, strays_below
 from kafka_unclean_recovery.spark.scan.work_items import ITEMS, REPLICA_COST, bundled
 
 _arrow: Any = pyarrow
@@ -41,9 +42,12 @@ class Bundles:
     replicas: int
 
 
-def make_bundles(home: Home, roots: int, places: Container[int], cores: int) -> Bundles:
-    """Make bundles of the items of log directories at these places. Raises OSError."""
-    tables = [_kept(items_of(home, root), ITEMS, places) for root in range(roots)]
+def make_bundles(
+    home: Home, roots: Iterable[Root], places: Container[int], apart: Container[int], cores: int
+) -> Bundles:
+    """Make bundles of the items of log directories at these places. apart: those that not all
+    executors have, which share no bundle with another. Raises OSError."""
+    tables = [_kept(items_of(home, root), ITEMS, places) for root in roots]
     items = _arrow.concat_tables([ITEMS.empty_table(), *tables])
     lengths = _compute.list_value_length(items["replicas"])
     whole = _compute.is_null(items["pieces"])
@@ -52,7 +56,10 @@ def make_bundles(home: Home, roots: int, places: Container[int], cores: int) -> 
         size + REPLICA_COST * length
         for size, length in zip(sizes, lengths.to_pylist(), strict=True)
     ]
-    bundles = list(bundled(costs, _how_many(costs, cores)))
+    alone = [place if place in apart else None for place in items["place"].to_pylist()]
+    bundles = [
+        part for bundle in bundled(costs, _how_many(costs, cores)) for part in _cut(bundle, alone)
+    ]
     for number, bundle in enumerate(bundles):
         _write(bundle_file(home, number), items.slice(bundle.start, len(bundle)))
     joins = _joins(bundles, items)
@@ -78,9 +85,16 @@ def _joins(bundles: Sequence[range], items: Any) -> list[dict[str, Any]]:
     return list(joins.values())
 
 
-def gather_strays(home: Home, roots: int, places: Container[int]) -> None:
+def _cut(bundle: range, alone: Sequence[int | None]) -> Iterator[range]:
+    """Yield the parts of a bundle whose items are all of one place in `alone`, or all of others."""
+    for _, part in groupby(bundle, lambda number: alone[number]):
+        first, *rest = part
+        yield range(first, first + 1 + len(rest))
+
+
+def gather_strays(home: Home, roots: Iterable[Root], places: Container[int]) -> None:
     """Gather the strays of log directories at these places in one file. Raises OSError."""
-    tables = [_kept(strays_below(home, root), STRAYS, places) for root in range(roots)]
+    tables = [_kept(strays_below(home, root), STRAYS, places) for root in roots]
     _write(strays_file(home), _arrow.concat_tables([STRAYS.empty_table(), *tables]))
 
 

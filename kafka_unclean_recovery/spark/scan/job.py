@@ -3,7 +3,9 @@ go on:
 
     DIR/job.json             what was asked for; only the same may go on
     DIR/work/roots/N.json    what lies below root N; with it, in items/N.parquet, what is to be read
-                             of that, and in strays/N.parquet what brokers had put aside
+                             of that, and in strays/N.parquet what brokers had put aside; N-M is the
+                             log directory M below a root that is not the same for all executors
+    DIR/work/census.json     what differs by executor
     DIR/work/plan.json       the log directories that count, and what was made of the items:
     DIR/work/bundles/N.parquet   items for one task; joins/N.parquet: a replica that is in pieces
     DIR/work/states.parquet  the partitions of the newest metadata log
@@ -95,6 +97,10 @@ class Home:
     @property
     def states(self) -> Path:
         return self.work / "states.parquet"
+
+    @property
+    def census(self) -> Path:
+        return self.work / "census.json"
 
     @property
     def tables(self) -> tuple[Path, Path]:

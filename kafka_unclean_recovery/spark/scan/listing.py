@@ -31,6 +31,7 @@ from kafka_unclean_recovery.spark.new_files import whole_rows, write_text
 from kafka_unclean_recovery.spark.places import address_of, identities, location_of
 from kafka_unclean_recovery.spark.scan.job import Home, ScanOptions, asked_there
 from kafka_unclean_recovery.spark.scan.tasks import numbers, told
+from kafka_unclean_recovery.spark.scan.turns import Turns
 from kafka_unclean_recovery.spark.scan.work_items import (
     ITEMS,
     Measured,
@@ -84,21 +85,56 @@ class ListedRoot:
     directories: tuple[Listed | Unread, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Root:
+    """A root as it is listed: one that was asked for, or a log directory below one. name: of its
+    files. first_place: the place of the first log directory that is found."""
+
+    address: str
+    name: str
+    first_place: int
+
+
+def roots_asked(asked: ScanOptions) -> list[Root]:
+    return [
+        Root(address, str(number), number * _DIRECTORIES_OF_A_ROOT)
+        for number, address in enumerate(asked.roots)
+    ]
+
+
+def parts_of(number: int, addresses: Iterable[str]) -> list[Root]:
+    """Return the log directories below root `number` as roots of their own, in its place."""
+    first = number * _DIRECTORIES_OF_A_ROOT
+    return [
+        Root(address, f"{number}-{part}", first + part) for part, address in enumerate(addresses)
+    ]
+
+
 def list_roots(settings: Mapping[str, Any], batches: Iterable[Any]) -> Iterator[Any]:
-    """List the roots whose numbers are the rows; for DataFrame.mapInArrow."""
+    """List the roots of the settings whose numbers are the rows; for DataFrame.mapInArrow."""
     home, asked = asked_there(dict(settings))
+    roots = roots_asked(asked)
     for number in numbers(batches):
-        path = _roots(home, number)
-        if not path.exists():
-            _list_root(home, asked, number, path)
+        _list_once(home, asked, roots[number])
     yield told()
 
 
-def listed_roots(home: Home, asked: ScanOptions) -> Iterator[ListedRoot]:
+def list_parts(settings: Mapping[str, Any], batches: Iterable[Any]) -> Iterator[Any]:
+    """List the roots of the settings whose numbers are the rows, each of which is a log directory;
+    for DataFrame.mapInArrow."""
+    home, asked = asked_there(dict(settings))
+    roots = [Root(*root) for root in settings["roots"]]
+    turns = Turns(settings)
+    for number in turns.of(batches, lambda n: [location_of(roots[n].address, dict(asked.store))]):
+        _list_once(home, asked, roots[number])
+    yield told(*turns.said)
+
+
+def listed_roots(home: Home, asked: ScanOptions, roots: Iterable[Root]) -> Iterator[ListedRoot]:
     """Yield the roots, once all are listed. Raises OSError."""
     store = dict(asked.store)
-    for number in range(len(asked.roots)):
-        document = json.loads(_roots(home, number).read_text(encoding="utf-8"))
+    for root in roots:
+        document = json.loads(_listed_at(home, root).read_text(encoding="utf-8"))
         yield ListedRoot(
             tuple(document["unseen"]),
             tuple((said, tuple(same)) for said, same in document["links"]),
@@ -107,29 +143,30 @@ def listed_roots(home: Home, asked: ScanOptions) -> Iterator[ListedRoot]:
         )
 
 
-def items_of(home: Home, root: int) -> Path:
-    return home.work / "items" / f"{root}.parquet"
+def items_of(home: Home, root: Root) -> Path:
+    return home.work / "items" / f"{root.name}.parquet"
 
 
-def strays_below(home: Home, root: int) -> Path:
-    return home.work / "strays" / f"{root}.parquet"
+def strays_below(home: Home, root: Root) -> Path:
+    return home.work / "strays" / f"{root.name}.parquet"
 
 
-def _roots(home: Home, number: int) -> Path:
-    return home.work / "roots" / f"{number}.json"
+def _listed_at(home: Home, root: Root) -> Path:
+    return home.work / "roots" / f"{root.name}.json"
 
 
-def _list_root(home: Home, asked: ScanOptions, number: int, path: Path) -> None:
-    root = location_of(asked.roots[number], dict(asked.store))
+def _list_once(home: Home, asked: ScanOptions, listed: Root) -> None:
+    path = _listed_at(home, listed)
+    if path.exists():
+        return
+    root = location_of(listed.address, dict(asked.store))
     below = log_directories(root)
     with (
-        whole_rows(items_of(home, number), ITEMS) as add_item,
-        whole_rows(strays_below(home, number), STRAYS) as add_stray,
+        whole_rows(items_of(home, listed), ITEMS) as add_item,
+        whole_rows(strays_below(home, listed), STRAYS) as add_stray,
     ):
         directories = []
-        for place, (identity, location) in enumerate(
-            below.found.items(), number * _DIRECTORIES_OF_A_ROOT
-        ):
+        for place, (identity, location) in enumerate(below.found.items(), listed.first_place):
             same = list(identities(location, identity))
             try:
                 directory = read_log_directory(location)

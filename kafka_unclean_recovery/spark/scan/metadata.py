@@ -27,12 +27,13 @@ from kafka_unclean_recovery.log_dir.metadata.newest import (
     repeats,
 )
 from kafka_unclean_recovery.log_dir.scan_rows import directories_in_metadata
-from kafka_unclean_recovery.log_dir.tree import Unreadable
+from kafka_unclean_recovery.log_dir.tree import Location, Unreadable
 from kafka_unclean_recovery.model import PartitionInfo, PartitionState
 from kafka_unclean_recovery.spark.new_files import write_rows
 from kafka_unclean_recovery.spark.places import location_of
 from kafka_unclean_recovery.spark.scan.job import asked_there
-from kafka_unclean_recovery.spark.scan.tasks import numbers, told
+from kafka_unclean_recovery.spark.scan.tasks import told
+from kafka_unclean_recovery.spark.scan.turns import Turns, is_here
 from kafka_unclean_recovery.spark.tables import PARTITIONS, partition_row
 
 _arrow: Any = pyarrow
@@ -65,9 +66,11 @@ class Known:
 def rank_metadata(settings: Mapping[str, Any], batches: Iterable[Any]) -> Iterator[Any]:
     """Tell how far the metadata logs with these numbers among the locations of the settings go by
     the sizes of their files; for DataFrame.mapInArrow."""
-    for number in numbers(batches):
-        location = location_of(settings["locations"][number], settings["store"])
-        yield told({"number": number, "reach": reach_of(location) or (0,)})
+    turns = Turns(settings)
+    for number in turns.of(batches, lambda n: [_log_at(settings, n)]):
+        reach = reach_of(_log_at(settings, number)) or (0,)
+        yield told({"number": number, "reach": reach})
+    yield told(*turns.said)
 
 
 def weigh_metadata(settings: Mapping[str, Any], batches: Iterable[Any]) -> Iterator[Any]:
@@ -75,12 +78,13 @@ def weigh_metadata(settings: Mapping[str, Any], batches: Iterable[Any]) -> Itera
     settings, and whether others can be compared with it; of those that only repeat the furthest
     log of the settings, that; for DataFrame.mapInArrow."""
     furthest = settings.get("furthest")
-    for number in numbers(batches):
-        location = location_of(settings["locations"][number], settings["store"])
+    turns = Turns(settings)
+    for number in turns.of(batches, lambda n: [_log_at(settings, n)]):
+        location = _log_at(settings, number)
         try:
             if furthest is not None:
                 best = location_of(furthest["location"], settings["store"])
-                if repeats(best, tuple(furthest["authority"]), location):
+                if is_here(best) and repeats(best, tuple(furthest["authority"]), location):
                     yield told({"number": number, "repeats": True})
                     continue
             metadata = read_node(location)
@@ -89,15 +93,18 @@ def weigh_metadata(settings: Mapping[str, Any], batches: Iterable[Any]) -> Itera
         else:
             sound = can_be_followed(metadata)
             yield told({"number": number, "authority": metadata.authority, "sound": sound})
+    yield told(*turns.said)
 
 
 def compare_metadata(settings: Mapping[str, Any], batches: Iterable[Any]) -> Iterator[Any]:
     """Tell what speaks against one quorum having written the newest metadata log and those with
     these numbers among the others; for DataFrame.mapInArrow."""
     best, *others = (location_of(each, settings["store"]) for each in settings["locations"])
-    newest = read_node(best)
-    for number in numbers(batches):
+    newest: ClusterMetadata | None = None
+    turns = Turns(settings)
+    for number in turns.of(batches, lambda n: [best, others[n]]):
         try:
+            newest = newest or read_node(best)
             other = read_node(others[number])
             found = apart((best, newest), (others[number], other))
         except (BadFormat, Unreadable) as error:
@@ -109,6 +116,7 @@ def compare_metadata(settings: Mapping[str, Any], batches: Iterable[Any]) -> Ite
             yield told(
                 {"number": number, "said": found.said, "sure": found.sure, "compacted": topics}
             )
+    yield told(*turns.said)
 
 
 def newest_of(weighed: Sequence[Mapping[str, Any]]) -> int | None:
@@ -124,14 +132,20 @@ def write_states(settings: Mapping[str, Any], batches: Iterable[Any]) -> Iterato
     """Write the states of the metadata log at the settings' location to a file, and tell the rest
     of what it says; for DataFrame.mapInArrow."""
     home, asked = asked_there(dict(settings))
-    list(numbers(batches))
     location = location_of(settings["location"], dict(asked.store))
-    metadata = read_node(location)
-    image, wanted = metadata.image, asked.wanted()
-    states = [s for s in partition_states(image) if wanted(s.topic_partition)]
-    write_rows(home.states, (_state_row(image, state) for state in states), STATES)
-    problems = [f"{location}: {doubt}" for doubt in doubts(metadata)]
-    yield told({**_known_row(metadata), "problems": problems, "states": len(states)})
+    turns = Turns(settings)
+    for _ in turns.of(batches, lambda _: [location]):
+        metadata = read_node(location)
+        image, wanted = metadata.image, asked.wanted()
+        states = [s for s in partition_states(image) if wanted(s.topic_partition)]
+        write_rows(home.states, (_state_row(image, state) for state in states), STATES)
+        problems = [f"{location}: {doubt}" for doubt in doubts(metadata)]
+        yield told({**_known_row(metadata), "problems": problems, "states": len(states)})
+    yield told(*turns.said)
+
+
+def _log_at(settings: Mapping[str, Any], number: int) -> Location:
+    return location_of(settings["locations"][number], settings["store"])
 
 
 def of_two_histories(

@@ -6,10 +6,11 @@ from __future__ import annotations
 import json
 import shutil
 import uuid
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass
 from datetime import UTC, datetime
 from functools import partial
+from itertools import chain
 from math import ceil
 from typing import Any
 
@@ -37,6 +38,8 @@ from kafka_unclean_recovery.spark.new_files import write_rows, write_text
 from kafka_unclean_recovery.spark.places import address_of
 from kafka_unclean_recovery.spark.running import Unwatched, Watch, cores_of, run_watched
 from kafka_unclean_recovery.spark.scan.bundles import gather_strays, make_bundles
+from kafka_unclean_recovery.spark.scan.census import census
+from kafka_unclean_recovery.spark.scan.elsewhere import Jobs, sentences
 from kafka_unclean_recovery.spark.scan.gathering import (
     ScanSummary,
     named_brokers,
@@ -62,7 +65,7 @@ from kafka_unclean_recovery.spark.scan.metadata import (
 )
 from kafka_unclean_recovery.spark.scan.roots_table import roots_csv
 from kafka_unclean_recovery.spark.scan.scanning import done_directory
-from kafka_unclean_recovery.spark.scan.tasks import TOLD, collected, run_tasks
+from kafka_unclean_recovery.spark.scan.tasks import TOLD, collected
 from kafka_unclean_recovery.spark.shipping import on_executors
 from kafka_unclean_recovery.spark.summaries import SCAN, ScanHead, head_json, read_head
 from kafka_unclean_recovery.spark.tables import PARTITIONS, REPLICAS
@@ -72,20 +75,19 @@ _parquet: Any = pyarrow.parquet
 _HERE = "kafka_unclean_recovery.spark.scan"
 _ROWS_OF_A_TASK = 50_000
 _FEW_ROWS = 20_000
-_TASKS_A_CORE = 4
-# Where there are very many roots, metadata logs or replicas in pieces, a task gets this many.
-_NUMBERS_OF_A_TASK = 32
 # Spark's driver keeps an eye on each task.
 _MOST_TASKS = 50_000
 
 
 @dataclass(frozen=True, slots=True)
 class Scanned:
-    """The result of a scan. size: bytes that were to be read of segments."""
+    """The result of a scan. size: bytes that were to be read of segments. differing: sentences on
+    what was missing on some hosts, and was read on others."""
 
     head: ScanHead
     summary: ScanSummary
     size: int
+    differing: tuple[str, ...] = ()
 
 
 def scan(
@@ -110,13 +112,13 @@ def scan(
         if home.ended:
             shutil.rmtree(home.work, ignore_errors=True)
             return None
+        jobs = Jobs(spark, home, watch)
         if not home.plan.exists():
-            _prepare(spark, asked, home, watch, leave_out)
+            _prepare(jobs, asked, leave_out)
         plan = json.loads(home.plan.read_text(encoding="utf-8"))
-        _read(spark, home, plan, watch)
-        here = {"home": str(home.path)}
-        _run(spark, "scanning:join_pieces", here, plan["joins"], watch)
-        summary = _gather(spark, home, plan, watch)
+        _read(jobs, plan)
+        jobs.run("scanning:join_pieces", {"home": str(home.path)}, plan["joins"])
+        summary = _gather(jobs, plan)
         head = ScanHead(
             cluster_id=plan["cluster_id"],
             scanned_at=at,
@@ -124,31 +126,31 @@ def scan(
             brokers=tuple(plan["brokers"]),
             metadata_epoch=plan["metadata_epoch"],
             metadata_end_offset=plan["metadata_end_offset"],
-            problems=tuple(plan["problems"]),
+            problems=(*plan["problems"], *_nowhere(jobs)),
             whole=tuple(WholeDisk(*disk) for disk in plan["whole"]),
         )
         write_text(home.summary, json.dumps(asdict(summary)) + "\n")
         write_text(home.path / SCAN, head_json(head))
+        differing = (*plan["differing"], *_elsewhere(jobs.elsewhere))
         shutil.rmtree(home.work)
-        return Scanned(head, summary, plan["size"])
+        return Scanned(head, summary, plan["size"], differing)
 
 
-def _prepare(
-    spark: SparkSession,
-    asked: ScanOptions,
-    home: Home,
-    watch: Watch,
-    leave_out: tuple[str, ...],
-) -> None:
+def _prepare(jobs: Jobs, asked: ScanOptions, leave_out: tuple[str, ...]) -> None:
     """Do everything up to the plan, and write it."""
+    home = jobs.home
     here = {"home": str(home.path)}
-    _run(spark, "listing:list_roots", here, len(asked.roots), watch)
-    chosen = chosen_of(listed_roots(home, asked), leave_out)
+    jobs.run("listing:list_roots", here, len(asked.roots))
+    taken = census(jobs, asked)
+    parts, roots = taken.parts(), taken.roots(asked)
+    jobs.run("listing:list_parts", {**here, "roots": [astuple(part) for part in parts]}, len(parts))
+    chosen = chosen_of(chain(taken.unseen(), listed_roots(home, asked, roots)), leave_out)
     _check_chosen(home, chosen, leave_out)
-    known = _newest_metadata(spark, asked, home, chosen, watch)
+    known = _newest_metadata(jobs, asked, chosen)
     places = {listed.place for listed in chosen.listed}
-    gather_strays(home, len(asked.roots), places)
-    bundles = make_bundles(home, len(asked.roots), places, cores_of(spark))
+    gather_strays(home, roots, places)
+    apart = {part.first_place for part in parts}
+    bundles = make_bundles(home, roots, places, apart, cores_of(jobs.spark))
     make_private_directory(done_directory(home))
     if leave_out:
         write_text(home.left_out, roots_csv(leave_out))
@@ -161,6 +163,7 @@ def _prepare(
                 "joins": bundles.joins,
                 "size": bundles.size,
                 "replicas": bundles.replicas,
+                "differing": list(_elsewhere(taken.missing)),
             }
         ),
     )
@@ -191,11 +194,10 @@ def _check_chosen(home: Home, chosen: Chosen, leave_out: Collection[str]) -> Non
         raise InputError("--leave-out names all log directories below the roots; leave some in")
 
 
-def _newest_metadata(
-    spark: SparkSession, asked: ScanOptions, home: Home, chosen: Chosen, watch: Watch
-) -> Known:
+def _newest_metadata(jobs: Jobs, asked: ScanOptions, chosen: Chosen) -> Known:
+    home = jobs.home
     locations = [address_of(directory.location) for directory in chosen.with_metadata]
-    weighed = _weighed(spark, locations, dict(asked.store), watch)
+    weighed = _weighed(jobs, locations, dict(asked.store))
     newest = newest_of(weighed)
     if newest is None:
         write_rows(home.states, (), STATES)
@@ -203,34 +205,32 @@ def _newest_metadata(
     read = [row["number"] for row in weighed if "authority" in row]
     others = [locations[number] for number in sorted(read) if number != newest]
     settings = {"locations": [locations[newest], *others], "store": dict(asked.store)}
-    compared = _run(spark, "metadata:compare_metadata", settings, len(others), watch)
+    compared = jobs.run("metadata:compare_metadata", settings, len(others))
     ordered = sorted(compared, key=lambda row: int(row["number"]))
     if two := [row for row in ordered if row["sure"]]:
         write_rows(home.states, (), STATES)
         return of_two_histories(weighed, two)
     settings = {"home": str(home.path), "location": locations[newest]}
-    (said,) = _run(spark, "metadata:write_states", settings, 1, watch)
+    (said,) = jobs.run("metadata:write_states", settings, 1)
     return known_of(weighed, said, [row["said"] for row in ordered])
 
 
-def _weighed(
-    spark: SparkSession, locations: Sequence[str], store: dict[str, str], watch: Watch
-) -> list[dict[str, Any]]:
+def _weighed(jobs: Jobs, locations: Sequence[str], store: dict[str, str]) -> list[dict[str, Any]]:
     """Return what weigh_metadata tells of each metadata log. The one that goes furthest by its size
     is replayed first, and then those alone that do not repeat it."""
     settings: dict[str, Any] = {"locations": locations, "store": store}
-    ranked = _run(spark, "metadata:rank_metadata", settings, len(locations), watch)
+    ranked = jobs.run("metadata:rank_metadata", settings, len(locations))
     if not ranked:
         return []
     first = max(ranked, key=lambda row: (row["reach"], -row["number"]))["number"]
     others = [number for number in range(len(locations)) if number != first]
     alone = {**settings, "locations": [locations[first]]}
-    (furthest,) = _run(spark, "metadata:weigh_metadata", alone, 1, watch)
+    (furthest,) = jobs.run("metadata:weigh_metadata", alone, 1)
     settings["locations"] = [locations[number] for number in others]
     if furthest.get("sound"):
         authority = furthest["authority"]
         settings["furthest"] = {"location": locations[first], "authority": authority}
-    rest = _run(spark, "metadata:weigh_metadata", settings, len(others), watch)
+    rest = jobs.run("metadata:weigh_metadata", settings, len(others))
     told = [{**row, "number": others[row["number"]]} for row in rest]
     return [{**furthest, "number": first}, *told]
 
@@ -267,8 +267,9 @@ def _decided(asked: ScanOptions, chosen: Chosen, known: Known) -> dict[str, Any]
     }
 
 
-def _gather(spark: SparkSession, home: Home, plan: Mapping[str, Any], watch: Watch) -> ScanSummary:
+def _gather(jobs: Jobs, plan: Mapping[str, Any]) -> ScanSummary:
     """Write both tables, in place of what a run that was killed left of them."""
+    home = jobs.home
     rows = plan["replicas"] + plan["states"]
     building = home.work / f"tables-{uuid.uuid4().hex}"
     settings = {
@@ -281,9 +282,9 @@ def _gather(spark: SparkSession, home: Home, plan: Mapping[str, Any], watch: Wat
         "named": sorted(named_brokers(home, plan["zookeeper"])),
     }
     if rows <= _FEW_ROWS:
-        told = _run(spark, "gathering:gather_few", settings, 1, watch)
+        told = jobs.run("gathering:gather_few", settings, 1)
     else:
-        told = _gather_many(spark, home, settings, rows, watch)
+        told = _gather_many(jobs.spark, home, settings, rows, jobs.watch)
     for built, table, schema in zip(
         tables_in(building), home.tables, (REPLICAS, PARTITIONS), strict=True
     ):
@@ -309,34 +310,25 @@ def _gather_many(
     return run_watched(spark, job, tasks, lambda n: tell(n, tasks), lambda: watch.stopped)
 
 
-def _run(
-    spark: SparkSession, entry: str, settings: Mapping[str, Any], count: int, watch: Watch
-) -> list[dict[str, Any]]:
-    """Run `entry`, a function of this package, in tasks for the numbers below `count`, and return
-    what they told."""
-    if count == 0:
-        return []
-    tasks = min(count, max(cores_of(spark) * _TASKS_A_CORE, ceil(count / _NUMBERS_OF_A_TASK)))
-    job = run_tasks(spark, f"{_HERE}.{entry}", settings, count, tasks)
-    what = entry.partition(":")[0]
-    tell = partial(watch.tasks, what)
-    return run_watched(spark, job, tasks, lambda n: tell(n, tasks), lambda: watch.stopped)
-
-
-def _read(spark: SparkSession, home: Home, plan: Mapping[str, Any], watch: Watch) -> None:
+def _read(jobs: Jobs, plan: Mapping[str, Any]) -> None:
     """Read all that is to be read of segments; bundles that are done are passed over."""
     count, size, replicas = plan["bundles"], plan["size"], plan["replicas"]
-    if count == 0:
-        return
     tasks = min(count, _MOST_TASKS)
 
     def tell(done: int) -> None:
         part = done / tasks
-        watch.progress(Progress(int(part * size), size, int(part * replicas), replicas))
+        jobs.watch.progress(Progress(int(part * size), size, int(part * replicas), replicas))
 
-    settings = {"home": str(home.path)}
-    job = run_tasks(spark, f"{_HERE}.scanning:scan_bundles", settings, count, tasks)
-    run_watched(spark, job, tasks, tell, lambda: watch.stopped)
+    settings = {"home": str(jobs.home.path)}
+    jobs.run_in("scanning:scan_bundles", settings, count, tasks, tell)
+
+
+def _elsewhere(missing: Mapping[str, Iterable[str]]) -> Iterator[str]:
+    return (f"{said}; it is read where it can be" for said in sentences(missing))
+
+
+def _nowhere(jobs: Jobs) -> Iterator[str]:
+    return (f"{said}; no host that can was found" for said in sentences(jobs.nowhere))
 
 
 def found_before(home: Home) -> Scanned:

@@ -14,15 +14,17 @@ import pyarrow
 from kafka_unclean_recovery.log_dir.pieces import PieceResult, scan_from_pieces, scan_piece
 from kafka_unclean_recovery.log_dir.replica_scan import Replica, unreadable
 from kafka_unclean_recovery.log_dir.scan_jobs import Job, Row, scan_job
-from kafka_unclean_recovery.log_dir.tree import Unreadable
+from kafka_unclean_recovery.log_dir.tree import Location, Unreadable
 from kafka_unclean_recovery.log_dir.watching import Unmetered
 from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.model import ReplicaLog
 from kafka_unclean_recovery.spark.new_files import read_rows, whole_rows, write_rows
+from kafka_unclean_recovery.spark.places import location_of
 from kafka_unclean_recovery.spark.scan.bundles import bundle_file, join_file
-from kafka_unclean_recovery.spark.scan.job import Home, asked_there
+from kafka_unclean_recovery.spark.scan.job import Home, ScanOptions, asked_there
 from kafka_unclean_recovery.spark.scan.piece_rows import piece_of, result_of, result_text
-from kafka_unclean_recovery.spark.scan.tasks import numbers, told
+from kafka_unclean_recovery.spark.scan.tasks import told
+from kafka_unclean_recovery.spark.scan.turns import Turns
 from kafka_unclean_recovery.spark.scan.work_items import job_of
 from kafka_unclean_recovery.spark.tables import REPLICAS, replica_row
 
@@ -43,7 +45,14 @@ def scan_bundles(settings: Mapping[str, Any], batches: Iterable[Any]) -> Iterato
     is not read again."""
     home, asked = asked_there(dict(settings))
     compacted = compacted_there(home)
-    for number in numbers(batches):
+    turns = Turns(settings)
+
+    def places(number: int) -> list[Location]:
+        if done_file(home, str(number)).exists():
+            return []
+        return _places(read_rows(bundle_file(home, number)), asked)
+
+    for number in turns.of(batches, places):
         path = done_file(home, str(number))
         if not path.exists():
             with (
@@ -58,7 +67,7 @@ def scan_bundles(settings: Mapping[str, Any], batches: Iterable[Any]) -> Iterato
                     else:
                         for row in _piece_rows(item, job):
                             add_piece(row)
-    yield told()
+    yield told(*turns.said)
 
 
 def join_pieces(settings: Mapping[str, Any], batches: Iterable[Any]) -> Iterator[Any]:
@@ -66,7 +75,8 @@ def join_pieces(settings: Mapping[str, Any], batches: Iterable[Any]) -> Iterator
     pieces are done."""
     home, asked = asked_there(dict(settings))
     compacted = compacted_there(home)
-    for number in numbers(batches):
+    turns = Turns(settings)
+    for number in turns.of(batches, lambda n: _places(read_rows(join_file(home, n)), asked)):
         path = done_file(home, f"j{number}")
         if not path.exists():
             (join,) = read_rows(join_file(home, number))
@@ -74,7 +84,13 @@ def join_pieces(settings: Mapping[str, Any], batches: Iterable[Any]) -> Iterator
             results = _results(home, join["place"], job.replicas[0][0], join["bundles"])
             replica, log = _joined(job, asked.mode, results)
             write_rows(path, [_done_row(join["place"], replica, log, job)], DONE)
-    yield told()
+    yield told(*turns.said)
+
+
+def _places(rows: Iterable[Mapping[str, Any]], asked: ScanOptions) -> list[Location]:
+    """Return the log directories that items are in."""
+    addresses = dict.fromkeys(row["location"] for row in rows)
+    return [location_of(address, dict(asked.store)) for address in addresses]
 
 
 def done_directory(home: Home) -> Path:
