@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pyspark.sql import SparkSession
 
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
 from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.spark.new_files import read_rows
-from kafka_unclean_recovery.spark.scan import census
+from kafka_unclean_recovery.spark.scan import census, scan_disks
 from kafka_unclean_recovery.spark.scan.bundles import bundle_file
 from kafka_unclean_recovery.spark.scan.elsewhere import sentences
 from kafka_unclean_recovery.spark.scan.job import Home, begun
@@ -143,6 +144,22 @@ def test_one_path_that_is_two_log_directories_is_refused(tmp_path: Path, mounts:
     del back
     with pytest.raises(InputError, match=rf"{mounts}/b2 is one log directory on .*{HERE}"):
         census.taken([*one, *other])
+
+
+def test_roots_that_were_refused_leave_the_output_to_others(
+    spark: SparkSession, tmp_path: Path, mounts: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuses(*_: object) -> None:
+        raise InputError("one path, two log directories")
+
+    home = Home(tmp_path / "out")
+    with monkeypatch.context() as patch:
+        patch.setattr(scan_disks, "census", refuses)
+        with pytest.raises(InputError, match="two log directories"):
+            scan_disks.scan(spark, asked([mounts], DEEP), home)
+    scanned = scan_disks.scan(spark, asked([mounts / "b1"], DEEP), home)
+    assert scanned is not None
+    assert (scanned.head.brokers, scanned.differing) == ((1,), ())
 
 
 def test_a_log_directory_that_not_all_have_shares_no_bundle(tmp_path: Path, mounts: Path) -> None:

@@ -141,7 +141,11 @@ def _prepare(jobs: Jobs, asked: ScanOptions, leave_out: tuple[str, ...]) -> None
     home = jobs.home
     here = {"home": str(home.path)}
     jobs.run("listing:list_roots", here, len(asked.roots))
-    taken = census(jobs, asked)
+    try:
+        taken = census(jobs, asked)
+    except InputError:
+        abandon(home)
+        raise
     parts, roots = taken.parts(), taken.roots(asked)
     jobs.run("listing:list_parts", {**here, "roots": [astuple(part) for part in parts]}, len(parts))
     chosen = chosen_of(chain(taken.unseen(), listed_roots(home, asked, roots)), leave_out)
