@@ -159,13 +159,13 @@ def _plan(spark: SparkSession, directory: Path, output: Path) -> None:
 
 
 def _told(planned: planning.Planned, output: Path) -> None:
-    summary = planning.summarize(planned)
-    texts = (text for text, _ in planning.leader_lines(planned))
+    texts = planning.texts(planned, rich=False)
+    lines = (text for text, _ in texts.lines("leaders"))
     with output.open("w") as file:
-        file.writelines(partitions_by_chunk({}, texts, dict))
-    if not summary.losses:
+        file.writelines(partitions_by_chunk({}, lines, dict))
+    if not texts.totals.losses():
         raise RuntimeError("no losses by topic")
-    planned.plans.unpersist(blocking=True)
+    texts.rows.unpersist(blocking=True)
 
 
 def _lines(path: Path) -> int:

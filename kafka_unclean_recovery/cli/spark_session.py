@@ -33,6 +33,7 @@ class SparkWatch:
         self._line = ProgressLine(console, clock)
         self._show = Pulse(console)
         self._clock = clock
+        self._begun: dict[str, tuple[float, int]] = {}
         self.signals = Signals(
             console,
             "stopping: Spark's jobs are cancelled (a second signal stops at once)",
@@ -44,7 +45,12 @@ class SparkWatch:
         self.signals.tell()
 
     def tasks(self, what: str, done: int, count: int) -> None:
-        self._show(f"{what}: {done} of {count} tasks", self._clock())
+        now = self._clock()
+        begun, before = self._begun.setdefault(what, (now, done))
+        left = ""
+        if before < done < count:
+            left = f", {(now - begun) * (count - done) / (done - before):.0f} s left"
+        self._show(f"{what}: {done} of {count} tasks{left}", now)
         self.signals.tell()
 
     def begins(self, seconds: float) -> None:

@@ -56,7 +56,7 @@ def merge_infos(infos: Sequence[Named]) -> ReplicaInfo:
         cluster_id=cluster_id,
         scanned_at=sources[0].info.scanned_at,
         brokers=tuple(sorted({b for source in sources for b in source.info.brokers})),
-        partitions=tuple(_with_one_stop(partitions)),
+        partitions=tuple(_with_one_stop(partitions, whole)),
         metadata_epoch=newest_info.metadata_epoch,
         metadata_end_offset=newest_info.metadata_end_offset,
         problems=tuple(f"{name}: {p}" for name, info in infos for p in info.problems),
@@ -197,10 +197,13 @@ def with_gone_row(row: PartitionInfo, whole: tuple[WholeDisk, ...]) -> Partition
     return replace(row, replica_logs=with_gone(row.state, row.replica_logs, whole))
 
 
-def _with_one_stop(rows: Sequence[PartitionInfo]) -> Iterator[PartitionInfo]:
+def _with_one_stop(
+    rows: Sequence[PartitionInfo], whole: Iterable[WholeDisk]
+) -> Iterator[PartitionInfo]:
     """Yield the partitions, with brokers that did not stop in order wherever they lie: a broker
     stops once, and its log directories may be in several scans."""
     killed = {log.broker for row in rows for log in row.replica_logs if _stopped(log) is False}
+    killed.update(disk.broker for disk in whole if not disk.stopped_clean)
     for row in rows:
         if any(log.broker in killed and _stopped(log) for log in row.replica_logs):
             logs = tuple(_killed(log) if log.broker in killed else log for log in row.replica_logs)

@@ -98,6 +98,9 @@ PARTITIONS: Any = _arrow.schema(
     metadata={"kafka_unclean_recovery.partitions": str(SCHEMA_VERSION)},
 )
 
+STATE, LOG = range(2)
+"""The kinds of rows of merging.sorted_rows."""
+
 # Partitions with the replicas that were found of each.
 GROUPED: Any = _arrow.schema([*PARTITIONS, _needed("logs", _arrow.list_(_arrow.struct(REPLICAS)))])
 

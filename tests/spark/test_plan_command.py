@@ -16,12 +16,12 @@ from pyspark.sql import SparkSession
 from kafka_unclean_recovery.cli import spark_session
 from kafka_unclean_recovery.cli.command import carry_out
 from kafka_unclean_recovery.cli.commands.spark_plan import Options, plan
-from kafka_unclean_recovery.documents.manual_recovery import manual_recovery_json
+from kafka_unclean_recovery.documents.manual_recovery import leader_line, manual_recovery_json
 from kafka_unclean_recovery.documents.plan import parse_plan, plan_json
 from kafka_unclean_recovery.model import Cluster, PartitionReport, ReplicaInfo
 from kafka_unclean_recovery.planning.merged_scans import merge_infos
 from kafka_unclean_recovery.planning.offline_plan import plan_from_disks
-from kafka_unclean_recovery.spark.plan import plan_rows, planning
+from kafka_unclean_recovery.spark.plan import plan_texts, planning
 from tests.cli.in_process import RECOVERY, invoke
 from tests.mission.terminal import Terminal, shows
 from tests.report.test_loss_page import SCHEMA, Page
@@ -232,14 +232,13 @@ def test_without_the_extra_it_says_how_to_install_it(
 
 
 def test_lines_come_in_chunks_that_join_to_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(plan_rows, "_CHUNK", 100)
-    batch = plan_rows._arrow.RecordBatch.from_pydict(
-        {"topic": ["t"] * 9, "partition": list(range(9)), "designated_leader": [3] * 9}
-    )
-    chunks = [row for rows in plan_rows.leader_lines({}, iter([batch])) for row in rows.to_pylist()]
+    monkeypatch.setattr(plan_texts, "_CHUNK", 100)
+    lines = plan_texts._Lines(plan_texts.LEADERS)
+    batches = [b for n in range(9) for b in lines.add(leader_line("t", n, 3), "")]
+    chunks = [row for rows in (*batches, *lines.rest()) for row in rows.to_pylist()]
     assert len(chunks) > 2
-    lines = ",\n".join(chunk["text"] for chunk in chunks).split(",\n")
-    assert [json.loads(line)["partition"] for line in lines] == list(range(9))
+    joined = ",\n".join(chunk["text"] for chunk in chunks).split(",\n")
+    assert [json.loads(line)["partition"] for line in joined] == list(range(9))
 
 
 def test_interrupted_it_leaves_no_file(
@@ -250,12 +249,12 @@ def test_interrupted_it_leaves_no_file(
 ) -> None:
     """A signal that comes while the leaders are written."""
 
-    def lines(_: planning.Planned) -> Iterator[tuple[str, str]]:
+    def lines(*_: object) -> Iterator[tuple[str, str]]:
         os.kill(os.getpid(), signal.SIGTERM)
         while spark.range(3).count():
             yield "{}", ""
 
-    monkeypatch.setattr(planning, "leader_lines", lines)
+    monkeypatch.setattr(planning.Texts, "lines", lines)
     manual = tmp_path / "leaders.json"
     options = Options(summaries=[small(tmp_path)], manual_recovery_output_file=manual)
     assert carry_out(plan, options) == 143

@@ -321,13 +321,15 @@ class Terminal(Console):
 
 def test_progress_is_shown() -> None:
     terminal = Terminal()
-    clock = iter([0.0, 1.0, 3.0])
+    clock = iter([0.0, 1.0, 1.0, 3.0])
     watch = SparkWatch(terminal, "again", lambda: next(clock))
     watch.tasks("listing", 3, 12)
+    watch.tasks("listing", 6, 12)
     watch.progress(Progress(0, 4 << 30, 0, 10))
     watch.progress(Progress(1 << 30, 4 << 30, 2, 10))
     assert terminal.lines == [
         "listing: 3 of 12 tasks",
+        "listing: 6 of 12 tasks, 2 s left",
         "0.0 of 4.0 GiB, 0 of 10 replicas",
         "1.0 of 4.0 GiB, 2 of 10 replicas, 512.0 MiB/s, 6 s left",
     ]

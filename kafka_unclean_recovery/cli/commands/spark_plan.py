@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -50,7 +51,7 @@ from kafka_unclean_recovery.report.loss_page import render_loss_page
 
 if TYPE_CHECKING:
     from kafka_unclean_recovery.spark.plan.merging import Scans
-    from kafka_unclean_recovery.spark.plan.planning import Counted, PlanSummary
+    from kafka_unclean_recovery.spark.plan.totals import Cases, Totals
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,15 +87,6 @@ WORST = 100
 """The page shows the replicas of at most so many partitions."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """The result that is reported after all files are written."""
-
-    summary: PlanSummary
-    unusable: Counted
-    suspect: Counted
-
-
 def plan(console: Console, options: Options) -> int:
     """Run the command and return its exit code. Raises Exit."""
     check_installed()
@@ -104,21 +96,21 @@ def plan(console: Console, options: Options) -> int:
     _check_cluster_id(options, scans.merged)
     again = "nothing was elected; run the same command again"
     watch = SparkWatch(console, again)
+    from kafka_unclean_recovery.spark.plan.merging import tasks_of
     from kafka_unclean_recovery.spark.running import JobFailed, run_watched
-
-    def tell(_: int) -> None:
-        """Show nothing: there are many jobs, and the number of their tasks is not known."""
 
     try:
         with session_for(options.master, options.conf or (), watch) as spark:
 
-            def work() -> _Found | Exit:
+            def work() -> Totals | Exit:
                 try:
                     return _work(console, options, spark, scans, excluded, watch)
                 except Exit as error:
                     return error
 
-            found = run_watched(spark, work, -1, tell, lambda: watch.stopped)
+            tasks = tasks_of(spark)
+            tell = partial(watch.tasks, "planning", count=tasks)
+            found = run_watched(spark, work, tasks, tell, lambda: watch.stopped)
     except (Stopped, JobFailed) as error:
         if watch.stopped:
             raise Exit(watch.signals.exit_code or NOT_ALL, f"interrupted; {again}") from None
@@ -167,29 +159,29 @@ def _work(
     scans: Scans,
     excluded: frozenset[int],
     watch: SparkWatch,
-) -> _Found:
+) -> Totals:
     """Plan and write the files, which needs Spark. Raises Exit(2)."""
-    from kafka_unclean_recovery.spark.plan import planning
+    from kafka_unclean_recovery.spark.plan import plan_texts, planning
 
-    console.progress("planning")
     planned = planning.plan(spark, scans, excluded)
-    refuse_strangers(*planning.strangers(planned))
-    summary = planning.summarize(planned)
+    rich, worst = options.plan_output_file is not None, WORST if options.html else 0
+    texts = planning.texts(planned, rich=rich, worst=worst)
+    totals = texts.totals
+    refuse_strangers(*planning.strangers(planned, totals))
     if options.plan_output_file is not None:
         console.progress(f"writing {options.plan_output_file}")
         now = datetime.now(UTC).isoformat(timespec="seconds")
-        lines = planning.plan_lines(planned)
-        chunks = plan_chunks(scans.merged.cluster_id or "", lines, now)
+        chunks = plan_chunks(scans.merged.cluster_id or "", texts.lines(plan_texts.PLAN), now)
         write_new_chunks(options.plan_output_file, _until_stopped(chunks, watch), PLAN)
     console.progress(f"writing {options.manual_recovery_output_file}")
-    leaders = (text for text, _ in planning.leader_lines(planned))
+    leaders = (text for text, _ in texts.lines(plan_texts.LEADERS))
     chunks = partitions_by_chunk({}, leaders, dict)
     write_new_chunks(options.manual_recovery_output_file, _until_stopped(chunks, watch), MANUAL)
     if options.html is not None:
-        worst = planning.worst(planned, WORST)
-        page = render_loss_page(summary.losses, worst, scans.merged)
+        shown = planning.reports_of(planned, list(totals.worst_of_all()))
+        page = render_loss_page(totals.losses(), shown, scans.merged)
         write_new_chunks(options.html, [page], HTML)
-    return _Found(summary, *planning.doubtful(planned))
+    return totals
 
 
 def _until_stopped(chunks: Iterable[str], watch: SparkWatch) -> Iterator[str]:
@@ -201,28 +193,28 @@ def _until_stopped(chunks: Iterable[str], watch: SparkWatch) -> Iterator[str]:
         yield chunk
 
 
-def _tell(console: Console, options: Options, merged: ReplicaInfo, found: _Found) -> int:
-    summary = found.summary
-    empty = not summary.losses and not summary.deleted.count
+def _tell(console: Console, options: Options, merged: ReplicaInfo, totals: Totals) -> int:
+    losses, of_broker = totals.losses(), " of broker {}"
+    empty = not losses and not totals.deleted.count
     below = [
-        *_counted("replica can't be used", "replicas can't be used", found.unusable),
-        *_counted("replica may be corrupt", "replicas may be corrupt", found.suspect),
+        *_counted("replica can't be used", "replicas can't be used", totals.unusable, of_broker),
+        *_counted("replica may be corrupt", "replicas may be corrupt", totals.suspect, of_broker),
         *count_and_first("problem", "problems", merged.problems),
         f"{options.manual_recovery_output_file}: {STOCK_SCRIPT_WARNING}",
-        *_counted(*LEFTOVERS, summary.deleted),
-        *_counted(*UNPLANNED, summary.without),
+        *_counted(*LEFTOVERS, totals.deleted),
+        *_counted(*UNPLANNED, totals.without),
         *(["nothing that was read has a partition"] if empty else ()),
     ]
-    if any(loss.designated for loss in summary.losses):
+    if any(loss.designated for loss in losses):
         command = next_command(options.manual_recovery_output_file)
         below.append(f"next, once brokers are started: {command}")
-    print_text(console, _rendered(options, merged, summary.losses), options.format, below)
-    return NOT_ALL if empty or summary.without.count or merged.problems else OK
+    print_text(console, _rendered(options, merged, losses), options.format, below)
+    return NOT_ALL if empty or totals.without.count or merged.problems else OK
 
 
-def _counted(one: str, many: str, found: Counted) -> Iterator[str]:
-    if found.count:
-        yield counted(one, many, found.count, found.first)
+def _counted(one: str, many: str, cases: Cases, of_broker: str = "") -> Iterator[str]:
+    if cases.count:
+        yield counted(one, many, cases.count, cases.first_as_text(of_broker))
 
 
 def _rendered(options: Options, merged: ReplicaInfo, losses: Sequence[TopicLoss]) -> str:

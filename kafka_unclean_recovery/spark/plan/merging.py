@@ -1,9 +1,5 @@
-"""The summaries of one or more scans are merged into one, by the rules of merged_scans.merge_infos.
-
-A single scan has checked its replicas against each other itself. Of several scans, a partition that
-only one has, without a suspect, passes as it is: checking it again would change nothing. The other
-partitions go through merge_infos itself.
-"""
+"""What one or more scans left is read, one partition after the other, so that a task holds a few at
+a time: merged_scans.merge_infos itself merges those of several scans (merged_rows.py)."""
 
 from __future__ import annotations
 
@@ -13,11 +9,11 @@ from functools import reduce
 from pathlib import Path
 from typing import Any
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
-from kafka_unclean_recovery.model import BROKER_LISTS, ReplicaInfo
-from kafka_unclean_recovery.planning.merged_scans import merge_infos, metadata_age, not_in_newest
+from kafka_unclean_recovery.model import ReplicaInfo
+from kafka_unclean_recovery.planning.merged_scans import merge_infos
 from kafka_unclean_recovery.spark import summaries
 from kafka_unclean_recovery.spark.places import spark_path
 from kafka_unclean_recovery.spark.running import cores_of
@@ -26,8 +22,10 @@ from kafka_unclean_recovery.spark.summaries import ScanHead, read_head
 from kafka_unclean_recovery.spark.tables import (
     GROUPED,
     KEY,
+    LOG,
     PARTITIONS,
     REPLICAS,
+    STATE,
     spark_schema,
 )
 
@@ -43,11 +41,6 @@ class Scans:
     directories: tuple[Path, ...]
     heads: tuple[ReplicaInfo, ...]
     merged: ReplicaInfo
-
-    @property
-    def newest(self) -> int:
-        """Return the place of the scan with the newest metadata log."""
-        return max(range(len(self.heads)), key=lambda place: metadata_age(self.heads[place]))
 
 
 def read_scans(directories: Sequence[Path]) -> Scans:
@@ -71,29 +64,50 @@ def _info(head: ScanHead) -> ReplicaInfo:
     )
 
 
+def sorted_rows(spark: SparkSession, scans: Scans, wanted: Column | None = None) -> DataFrame:
+    """Return the rows of both tables of all scans, sorted by partition: its `state` in each scan,
+    then its replicas, each a `log`. wanted: a condition on topic and partition."""
+    states = _read(spark, scans, summaries.PARTITIONS, PARTITIONS).select(
+        *KEY, _SCAN, F.lit(STATE).alias("kind"), F.struct(*PARTITIONS.names).alias("state")
+    )
+    logs = _read(spark, scans, summaries.REPLICAS, REPLICAS).select(
+        *KEY, _SCAN, F.lit(LOG).alias("kind"), F.struct(*REPLICAS.names).alias("log")
+    )
+    rows = states.unionByName(logs, allowMissingColumns=True)
+    if wanted is not None:
+        rows = rows.where(wanted)
+    ranged = rows.repartitionByRange(tasks_of(spark), *KEY)
+    return ranged.sortWithinPartitions(*KEY, "kind", _SCAN, "log.broker")
+
+
+def merge_settings(spark: SparkSession, scans: Scans) -> dict[str, object]:
+    """Return what merged_rows and plan_rows have to know of the scans."""
+    killed = _killed(spark, scans) if len(scans.heads) > 1 else set()
+    return {
+        "scans": [
+            [str(name), head.scanned_at, head.metadata_epoch, head.metadata_end_offset]
+            for name, head in zip(scans.directories, scans.heads, strict=True)
+        ],
+        "killed": sorted(killed),
+        "whole": [
+            (disk.broker, disk.directory, disk.stopped_clean and disk.broker not in killed)
+            for disk in scans.merged.whole
+        ],
+    }
+
+
 def read_merged(spark: SparkSession, scans: Scans) -> tuple[DataFrame, DataFrame]:
     """Return (replicas, partitions) of all scans."""
-    replicas = _read(spark, scans, summaries.REPLICAS, REPLICAS)
-    partitions = _read(spark, scans, summaries.PARTITIONS, PARTITIONS)
     if len(scans.heads) == 1:
-        return replicas.drop(_SCAN), partitions.drop(_SCAN)
-    delicate = _delicate(replicas, partitions).persist()
-    merged = _merged(
-        replicas.join(delicate, [*KEY], "left_semi"),
-        partitions.join(delicate, [*KEY], "left_semi"),
-        scans,
-    ).persist()
-    logs = _with_addresses(merged.select(F.explode("logs").alias("log")).select("log.*"), replicas)
-    whole = replicas.join(delicate, [*KEY], "left_anti").drop(_SCAN)
-    states = _of_one_scan(partitions.join(delicate, [*KEY], "left_anti"), scans)
-    return whole.unionByName(logs), states.unionByName(merged.select(*PARTITIONS.names))
-
-
-def _with_addresses(logs: DataFrame, replicas: DataFrame) -> DataFrame:
-    """Add the log directories from the scans: merged logs do not tell theirs."""
-    key = [*KEY, "broker", "directory"]
-    addresses = replicas.select(*key, "log_directory").dropDuplicates(key)
-    return logs.drop("log_directory").join(addresses, key, "left").select(*REPLICAS.names)
+        tables = (summaries.REPLICAS, REPLICAS), (summaries.PARTITIONS, PARTITIONS)
+        replicas, partitions = (_read(spark, scans, *table).drop(_SCAN) for table in tables)
+        return replicas, partitions
+    work = on_executors(
+        "kafka_unclean_recovery.spark.plan.merged_rows:merge_rows", merge_settings(spark, scans)
+    )
+    merged = sorted_rows(spark, scans).mapInArrow(work, spark_schema(GROUPED)).persist()
+    replicas = merged.select(F.explode("logs").alias("log")).select("log.*")
+    return replicas, merged.select(*PARTITIONS.names)
 
 
 def _read(spark: SparkSession, scans: Scans, name: str, schema: Any) -> DataFrame:
@@ -106,63 +120,15 @@ def _read(spark: SparkSession, scans: Scans, name: str, schema: Any) -> DataFram
     return reduce(DataFrame.unionByName, tables)
 
 
-def _delicate(replicas: DataFrame, partitions: DataFrame) -> DataFrame:
-    suspect = replicas.where(F.col("trust") == "suspect").select(*KEY)
-    several = partitions.groupBy(*KEY).agg(F.count("*").alias("scans")).where("scans > 1")
-    return suspect.union(several.select(*KEY)).distinct()
-
-
-def _of_one_scan(partitions: DataFrame, scans: Scans) -> DataFrame:
-    """Return partitions that need no merge. Those that only an older scan has, and whose state it
-    knew, are not in the newest metadata log: they lose their state and get a finding."""
-    in_newest = F.col(_SCAN) == scans.newest
-    missing = not_in_newest(str(scans.directories[scans.newest]))
-    told = (missing.code, missing.severity.value, missing.message)
-    finding = F.struct(
-        *(F.lit(v).alias(k) for k, v in zip(("code", "severity", "message"), told, strict=True))
-    )
-    findings = F.when(in_newest | F.col("topic_id").isNull(), F.col("findings")).otherwise(
-        F.array_append("findings", finding)
-    )
-    state = {"topic_id", "leader", "leader_epoch", *BROKER_LISTS, "tiered"}
-    return partitions.select(
-        *(
-            findings.alias(name)
-            if name == "findings"
-            else F.when(in_newest, F.col(name)).alias(name)
-            if name in state
-            else F.col(name)
-            for name in PARTITIONS.names
-        )
-    )
-
-
-def group(replicas: DataFrame, partitions: DataFrame) -> DataFrame:
-    """Return a row for each partition: its columns, and `logs`, its replicas that were found."""
-    # Spark goes by bytes, which are few, and would give all partitions to one task.
-    tasks = tasks_of(partitions.sparkSession)
-    replicas, partitions = (rows.repartition(tasks, *KEY) for rows in (replicas, partitions))
-    logs = replicas.groupBy(*KEY).agg(F.collect_list(F.struct(*replicas.columns)).alias("logs"))
-    none = F.array().cast(logs.schema["logs"].dataType)
-    return partitions.join(logs, [*KEY], "left").withColumn("logs", F.coalesce("logs", none))
+def _killed(spark: SparkSession, scans: Scans) -> set[int]:
+    """Return the brokers that did not stop in order by one of their log directories, which may be
+    in several scans."""
+    replicas = _read(spark, scans, summaries.REPLICAS, REPLICAS)
+    found = replicas.where(~F.col("stopped_clean")).select("broker").distinct().collect()
+    whole = {disk.broker for disk in scans.merged.whole if not disk.stopped_clean}
+    return whole.union(row.broker for row in found)
 
 
 def tasks_of(spark: SparkSession) -> int:
     """Return in how many tasks the planner, or merging, goes through all partitions."""
     return cores_of(spark) * _TASKS_A_CORE
-
-
-def _merged(replicas: DataFrame, partitions: DataFrame, scans: Scans) -> DataFrame:
-    states = partitions.groupBy(*KEY).agg(
-        F.collect_list(F.struct(*partitions.columns)).alias("states")
-    )
-    work = on_executors(
-        "kafka_unclean_recovery.spark.plan.plan_rows:merge_rows",
-        {
-            "scans": [
-                [str(name), head.scanned_at, head.metadata_epoch, head.metadata_end_offset]
-                for name, head in zip(scans.directories, scans.heads, strict=True)
-            ]
-        },
-    )
-    return group(replicas, states).mapInArrow(work, spark_schema(GROUPED))
