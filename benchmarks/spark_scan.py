@@ -32,8 +32,8 @@ from kafka_unclean_recovery.log_dir.scan import scan_log_directories
 from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.spark.scan.job import Home, ScanOptions
 from kafka_unclean_recovery.spark.scan.scan_disks import scan
-from kafka_unclean_recovery.spark.scan.tasks import numbers, run_tasks, told
 from kafka_unclean_recovery.spark.session import session
+from kafka_unclean_recovery.spark.tasks import numbers, run_tasks, told
 from tests.log_dir.replica_directories import Log, Segment, file_name, write_log_directory
 from tests.log_dir.segments import checkpoint, v2
 from tests.real.cache import CACHE, quick_scratch
@@ -160,7 +160,7 @@ def _in_turn(measure: dict[str, Callable[[], object]], runs: int) -> dict[str, l
 def _by_spark(spark: SparkSession, roots: list[Path], mode: ScanMode, output: Path) -> None:
     done = scan(spark, ScanOptions(tuple(root.as_uri() for root in roots), mode), Home(output))
     shutil.rmtree(output)
-    if done is None or done.summary.suspect.count or done.summary.unusable.count:
+    if done is None or done.summary.doubts.suspect.count or done.summary.doubts.unusable.count:
         raise RuntimeError("it did not read what was written")
 
 

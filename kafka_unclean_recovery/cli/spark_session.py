@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import threading
 import time
@@ -77,6 +78,8 @@ def session_for(master: str | None, conf: Sequence[str], watch: SparkWatch) -> I
     Raises Exit(2), and Exit(130 or 143) when a signal came before the session was there.
     """
     settings = dict(_setting(word) for word in conf)
+    # Else py4j prints a traceback, by the root logger, when the JVM has gone.
+    logging.getLogger().addHandler(logging.NullHandler())
     from kafka_unclean_recovery.spark.session import session
 
     with watch.signals.taken(), ExitStack() as begun:

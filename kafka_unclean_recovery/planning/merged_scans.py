@@ -169,7 +169,7 @@ def _merged(
     logs: dict[int, tuple[str, ReplicaLog]] = {}
     found = [finding for _, row in rows for finding in row.findings]
     if state is None and any(row.state for _, row in rows):
-        found.append(not_in_newest(newest.name))
+        found.append(_not_in_newest(newest.name))
     if state is not None:
         others = ((name, row.state) for name, row in rows if row.state is not None)
         found += [odd for name, other in others if (odd := _odd(newest.name, state, name, other))]
@@ -230,7 +230,7 @@ def _once(findings: Iterable[Finding]) -> Iterator[Finding]:
     return iter(dict.fromkeys(findings))
 
 
-def not_in_newest(name: str) -> Finding:
+def _not_in_newest(name: str) -> Finding:
     return Finding(
         NOT_IN_NEWEST,
         Severity.UNKNOWN,

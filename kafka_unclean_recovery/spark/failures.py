@@ -18,6 +18,8 @@ _LOST = re.compile(r"\(TID \d+\) \((\S+) executor (\S+)\)")
 _ERROR_LINE = re.compile(r"[A-Za-z_.]+(Error|Exception|Unreadable): ")
 _NO_MODULE = re.compile(r"ModuleNotFoundError: No module named '(pyarrow|pandas|numpy|pyspark)\b")
 _NO_PYTHON = re.compile(r'Cannot run program "([^"]+)"')
+# What py4j says of a JVM that has gone; after an OutOfMemoryError Spark ends it.
+_GONE = re.compile(r"An error occurred while calling [\w.]+\Z|Answer from Java side is empty")
 # So Spark calls the one executor of a local session.
 _DRIVER = "driver"
 _BY_FLAG = "--conf spark.pyspark.python=PATH"
@@ -37,6 +39,13 @@ def sentence(text: str, lacking: Callable[[str], Sequence[str]]) -> str:
         return (
             f"there is no {found[1]}{f' on {host}' if host else ''}: name a Python that all"
             f" executors have ({_BY_FLAG})"
+        )
+    if "java.lang.OutOfMemoryError" in text or _GONE.search(text.strip()):
+        whose, which = (f"an executor on {host}", "executor") if host else ("the driver", "driver")
+        ended = "" if host else ", or has ended"
+        return (
+            f"the JVM of {whose} has too little memory{ended}: give it more"
+            f" (--conf spark.{which}.memory=4g)"
         )
     return f"{f'on {host}: ' if host else ''}{_last(text)}"
 

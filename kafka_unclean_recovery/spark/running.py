@@ -21,6 +21,7 @@ _EVERY_SECONDS = 0.2
 _CANCELLING_SECONDS = 8.0
 # This number is assumed where Spark does not tell the cores, as over Spark Connect.
 _UNKNOWN_CORES = 8
+TASKS_A_CORE = 4
 
 
 class JobFailed(Exception):
@@ -164,6 +165,13 @@ def _classic_status(spark: SparkSession) -> Callable[[], Iterable[tuple[int, int
         return [(info.numTasks, info.numCompletedTasks) for info in known if info is not None]
 
     return stages
+
+
+def on_one_machine(spark: SparkSession) -> bool:
+    """Return whether all tasks run in the driver's machine, which sees what it sees."""
+    if is_connect(spark):
+        return False
+    return str(spark.sparkContext.master).partition("[")[0] == "local"
 
 
 def cores_of(spark: SparkSession) -> int:

@@ -6,7 +6,7 @@ import os
 import shutil
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -69,7 +69,9 @@ def session(master: str | None, conf: Mapping[str, str]) -> Iterator[SparkSessio
         yield spark
     finally:
         if not before:
-            spark.stop()
+            # The JVM may have gone, and then there is nothing to stop.
+            with suppress(Exception):
+                spark.stop()
 
 
 def _is_there() -> bool:

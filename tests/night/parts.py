@@ -43,6 +43,11 @@ PARTS = (
     ),
     Part("containers", "every test in containers", (*PYTEST, "-m", "containers")),
     Part(
+        "oldest-spark",
+        "the tests of Spark on the oldest releases of Spark, pyarrow and pandas",
+        (PYTHON, "-m", "tests.night.oldest_spark"),
+    ),
+    Part(
         "quorum-seeds",
         "controllers start on 60 seeds of damaged metadata logs, and Kafka's controller loads 300,"
         " or those get no plan",

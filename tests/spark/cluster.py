@@ -26,6 +26,16 @@ _PACKAGES = ("pyspark", "py4j", "pyarrow", "numpy", "numpy.libs", "pandas", "dat
 _MAYBE = ("tzdata", "six.py", "pyarrow.libs")
 _START_SECONDS = 60.0
 _END_SECONDS = 20.0
+JOB_SECONDS = 240.0
+DRIVER = (
+    *("--conf", "spark.driver.host=127.0.0.1"),
+    *("--conf", "spark.driver.bindAddress=127.0.0.1"),
+    *("--conf", "spark.executor.memory=512m"),
+    *("--conf", "spark.ui.enabled=false"),
+    # A task for each replica: when the first is done, nearly all is still to do.
+    *("--conf", "spark.default.parallelism=12"),
+)
+"""Flags for the drivers of its jobs."""
 
 
 def bare_python(home: Path, without: str | None = None) -> Path:
@@ -158,6 +168,20 @@ def environment(python: Path) -> dict[str, str]:
         "PYSPARK_PYTHON": str(python),
         "PYSPARK_DRIVER_PYTHON": sys.executable,
     }
+
+
+def run_tool(words: Sequence[str], python: Path, where: Path) -> subprocess.CompletedProcess[str]:
+    """Run kafka-unclean-recovery in `where`, and return how it ended. python: as environment has
+    it."""
+    return subprocess.run(
+        [sys.executable, "-m", "kafka_unclean_recovery", *words],
+        capture_output=True,
+        text=True,
+        timeout=JOB_SECONDS,
+        cwd=where,
+        env=environment(python),
+        check=False,
+    )
 
 
 def _below(pid: int) -> list[int]:

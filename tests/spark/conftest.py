@@ -14,7 +14,7 @@ __all__ = ["bucket", "s3_port", "spark"]
 
 # Without the optimizing compiler a JVM keeps 48 MB for compiled code. One that runs all tests of
 # Spark fills them, and then stops its context.
-_JVM = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:-DontCompileHugeMethods"
+_JVM = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m"
 # Small data on two cores: few shuffle partitions, no optimizing compiler, no web server.
 CONF = {
     "spark.sql.shuffle.partitions": "2",

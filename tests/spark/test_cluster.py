@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,26 +13,20 @@ from kafka_unclean_recovery.mechanisms import ScanMode
 from tests.real.ports import PortLease, answers
 from tests.real.waiting import wait_until
 from tests.spark.cluster import (
+    DRIVER,
+    JOB_SECONDS,
     SPARK_HOME,
     SparkCluster,
     bare_python,
     daemon,
     environment,
+    run_tool,
     spark_cluster,
 )
 from tests.spark.scans import in_one_process, info_in
 from tests.spark.sparse_disks import sparse_disks
 
 ROOT = Path(__file__).parent.parent.parent
-DRIVER = (
-    *("--conf", "spark.driver.host=127.0.0.1"),
-    *("--conf", "spark.driver.bindAddress=127.0.0.1"),
-    *("--conf", "spark.executor.memory=512m"),
-    *("--conf", "spark.ui.enabled=false"),
-    # A task for each replica: when the first is done, nearly all is still to do.
-    *("--conf", "spark.default.parallelism=12"),
-)
-JOB_SECONDS = 240.0
 
 
 @pytest.fixture(scope="module")
@@ -94,21 +87,13 @@ def test_executors_without_pyarrow_are_named(
     cluster: SparkCluster, disks: list[Path], tmp_path: Path
 ) -> None:
     lacking = bare_python(tmp_path / "lacking", without="pyarrow")
-    done = subprocess.run(
-        [
-            *(sys.executable, "-m", "kafka_unclean_recovery"),
-            *command(disks[:1], tmp_path / "out"),
-            *("--master", cluster.url, *DRIVER, "--conf", f"spark.pyspark.python={lacking}"),
-            # What is missing is missing the fourth time, too.
-            *("--conf", "spark.task.maxFailures=1"),
-        ],
-        capture_output=True,
-        text=True,
-        timeout=JOB_SECONDS,
-        cwd=tmp_path,
-        env=environment(cluster.python),
-        check=False,
-    )
+    words = [
+        *command(disks[:1], tmp_path / "out"),
+        *("--master", cluster.url, *DRIVER, "--conf", f"spark.pyspark.python={lacking}"),
+        # What is missing is missing the fourth time, too.
+        *("--conf", "spark.task.maxFailures=1"),
+    ]
+    done = run_tool(words, cluster.python, tmp_path)
     assert done.returncode == 1, done.stderr[-3000:]
     assert f"{lacking} of {os.uname().nodename} has no pyarrow, and executors need" in done.stderr
     assert "\tat " not in done.stderr, "lines of a JVM are not for operators"
@@ -134,20 +119,8 @@ def test_over_spark_connect(cluster: SparkCluster, disks: list[Path], tmp_path: 
         assert connect.process.poll() is None, log.read_text()[-3000:]
         url = f"sc://127.0.0.1:{port}"
         small = disks[:1]
-        done = subprocess.run(
-            [
-                environment(cluster.python)["PYSPARK_DRIVER_PYTHON"],
-                *("-m", "kafka_unclean_recovery"),
-                *command(small, tmp_path / "out"),
-                *("--master", url),
-            ],
-            capture_output=True,
-            text=True,
-            timeout=JOB_SECONDS,
-            cwd=tmp_path,
-            env=environment(cluster.python),
-            check=False,
-        )
+        words = [*command(small, tmp_path / "out"), "--master", url]
+        done = run_tool(words, cluster.python, tmp_path)
         assert done.returncode == 0, done.stderr[-3000:] + log.read_text()[-3000:]
     lease.release()
     info = info_in(tmp_path / "out")

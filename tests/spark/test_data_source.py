@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import runpy
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterable
@@ -13,7 +15,7 @@ from pathlib import Path
 import pytest
 from pyspark import cloudpickle
 from pyspark.errors import AnalysisException, PySparkException
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame, SparkSession, datasource
 from pyspark.sql import functions as f
 
 from kafka_unclean_recovery.errors import InputError
@@ -106,8 +108,9 @@ def test_what_a_filter_leaves_out_is_never_opened(
     everything = reading.read.format(FORMAT).load(str(tmp_path))
     assert everything.where("trust = 'unusable'").count() == len(LOGS)
     of_two = everything.where("broker > 1 and topic in ('orders', 'users') and partition = 0")
-    # What was taken Spark does not look at again.
-    assert filtered_by_spark(of_two.where("size > 0")) == {"size"}
+    # What was taken Spark does not look at again. Before 4.1 it lets nothing be taken.
+    if hasattr(datasource, "EqualTo"):
+        assert filtered_by_spark(of_two.where("size > 0")) == {"size"}
     assert sorted(row.topic for row in of_two.where("size > 0").collect()) == ["orders", "users"]
     assert of_two.where("size < 0").count() == 0
     (row,) = everything.where(f.col("topic").startswith("up") & (f.col("broker") == 2)).collect()
@@ -124,6 +127,23 @@ def test_jobs_name_no_replica_that_is_left_out(tree: Path) -> None:
     assert found.schema.equals(REPLICAS)
     assert found["directory"].to_pylist() == [str(tree / "broker-2" / "a.b_c-0")]
     assert jobs_to_read(asked, [("broker", "EqualTo", 9, False)]) == []
+
+
+def test_a_mount_that_an_executor_lacks_fails_its_task_unless_problems_are_ignored(
+    tmp_path: Path,
+) -> None:
+    """The driver has listed the disk, and another executor may have it."""
+    disk = disks.write_log_directory(tmp_path / "broker-1", 1, LOGS[:2])
+    paths = {"path": str(tmp_path), "mode": "deep"}
+    (job,), (ignoring,) = (
+        jobs_to_read(explored({**paths, "ignoreProblems": ignored}), [])
+        for ignored in ("false", "true")
+    )
+    shutil.rmtree(disk)
+    with pytest.raises(RuntimeError, match=f"broker-1 can't be read on {os.uname().nodename}:"):
+        list(rows_of(job))
+    (found,) = rows_of(ignoring)
+    assert set(found["trust"].to_pylist()) == {"unusable"}
 
 
 def test_it_is_unpickled_where_the_package_is_not(reading: SparkSession) -> None:

@@ -50,6 +50,18 @@ AWAY = 'java.io.IOException: Cannot run program "/nope/python3": error=2, No suc
             "OSError: [Errno 28] No space left on device: '/shared/scan/x'",
             id="full, in a local session",
         ),
+        pytest.param(
+            LOST.format("worker-7.example", "2") + "java.lang.OutOfMemoryError: Java heap space",
+            "the JVM of an executor on worker-7.example has too little memory: give it more"
+            " (--conf spark.executor.memory=4g)",
+            id="an executor without memory",
+        ),
+        pytest.param(
+            "An error occurred while calling o1186.getResult",
+            "the JVM of the driver has too little memory, or has ended: give it more"
+            " (--conf spark.driver.memory=4g)",
+            id="a driver without memory",
+        ),
         pytest.param("\n no traceback\nat all", "no traceback", id="no task's"),
         pytest.param("", "", id="nothing"),
     ],

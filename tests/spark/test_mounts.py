@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,14 +17,14 @@ from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.spark.new_files import read_rows
 from kafka_unclean_recovery.spark.scan import census, scan_disks
 from kafka_unclean_recovery.spark.scan.bundles import bundle_file
-from kafka_unclean_recovery.spark.scan.elsewhere import sentences
 from kafka_unclean_recovery.spark.scan.job import Home, begun
 from kafka_unclean_recovery.spark.scan.scanning import done_file, scan_bundles
-from kafka_unclean_recovery.spark.scan.turns import Turns
+from kafka_unclean_recovery.spark.turns import Turns, sentences
 from tests.log_dir.test_scan import log_directory
-from tests.spark.cluster import environment, spark_cluster, why_no_own_mount
+from tests.salvage.batches import numbered
+from tests.salvage.disks import disk, plan_text
+from tests.spark.cluster import DRIVER, run_tool, spark_cluster, why_no_own_mount
 from tests.spark.scans import asked, in_one_process, info_in
-from tests.spark.test_cluster import DRIVER, JOB_SECONDS
 from tests.spark.test_tasks import DEEP, NOW, batches, log_of, prepared
 
 HERE = os.uname().nodename
@@ -220,24 +218,25 @@ def test_workers_that_lack_mounts_find_what_one_process_finds(tmp_path: Path) ->
     if why := why_no_own_mount(tmp_path):
         pytest.skip(f"a mount for one process alone can't be made ({why}): run as root")
     disks = tmp_path / "mnt"
-    for broker in (1, 2, 3):
-        log_directory(disks / f"b{broker}", broker, {f"t-{n}": n + broker for n in range(4)})
-    short = {number: ("-t", "tmpfs", "none", str(disks / f"b{number + 1}")) for number in (0, 1)}
-    output = tmp_path / "out"
+    for broker, tail in ((1, 5), (2, 0), (3, 3)):
+        disk(disks, {0: numbered(0, 10 + tail)}, broker=broker)
+    names = [str(disks / f"broker-{broker}") for broker in (1, 2)]
+    short = {number: ("-t", "tmpfs", "none", name) for number, name in enumerate(names)}
+    output, saved, plan = tmp_path / "out", tmp_path / "saved", tmp_path / "plan.json"
+    plan.write_text(plan_text())
     with spark_cluster(tmp_path, workers=2, mounts=short) as cluster:
-        done = subprocess.run(
-            [
-                *(sys.executable, "-m", "kafka_unclean_recovery", "spark", "scan", str(disks)),
-                *("--output", str(output), "--mode", "deep", "--master", cluster.url, *DRIVER),
-            ],
-            capture_output=True,
-            text=True,
-            timeout=JOB_SECONDS,
-            cwd=tmp_path,
-            env=environment(cluster.python),
-            check=False,
-        )
+        flags = ["--master", cluster.url, *DRIVER]
+        words = ["spark", "scan", str(disks), "--output", str(output), "--mode", "deep", *flags]
+        done = run_tool(words, cluster.python, tmp_path)
+        assert done.returncode == 0, done.stderr[-3000:]
+        info = info_in(output)
+        assert info == in_one_process([disks], info, ScanMode.DEEP)
+        assert f"can't be read on {HERE}: {names[0]} (and 1 more)" in done.stderr
+        words = ["spark", "salvage", "--summaries", str(output), "--plan", str(plan)]
+        done = run_tool([*words, "--output", str(saved), *flags], cluster.python, tmp_path)
     assert done.returncode == 0, done.stderr[-3000:]
-    info = info_in(output)
-    assert info == in_one_process([disks], info, ScanMode.DEEP)
-    assert f"can't be read on {HERE}: {disks}/b1 (and 1 more)" in done.stderr
+    rows = json.loads((saved / "manifest.json").read_text())["replicas"]
+    assert [(row["broker"], row["records"], row["problems"]) for row in rows] == [
+        (1, 5, []),
+        (3, 3, []),
+    ]

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import astuple, replace
+from math import ceil
 from pathlib import Path
 from typing import Any
 
 import pyarrow
 import pytest
 from pyspark.sql import SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
 from kafka_unclean_recovery.documents.manual_recovery import leader_line
 from kafka_unclean_recovery.documents.plan import plan_line
@@ -23,7 +25,7 @@ from kafka_unclean_recovery.model import (
 )
 from kafka_unclean_recovery.planning.merged_scans import merge_infos
 from kafka_unclean_recovery.planning.offline_plan import plan_from_disks
-from kafka_unclean_recovery.spark.plan import plan_rows, plan_texts, planning
+from kafka_unclean_recovery.spark.plan import merging, plan_rows, plan_texts, planning
 from kafka_unclean_recovery.spark.plan.merged_rows import merged_infos
 from kafka_unclean_recovery.spark.plan.merging import read_scans
 from kafka_unclean_recovery.spark.plan.plan_rows import DELETED, WHY
@@ -52,8 +54,7 @@ def rows_of(
     spark: SparkSession, directories: Collection[Path], excluded: frozenset[int]
 ) -> list[dict[str, Any]]:
     planned = planning.plan(spark, read_scans(list(directories)), excluded)
-    rows: list[dict[str, Any]] = planned.plans.orderBy("topic", "partition").toArrow().to_pylist()
-    planned.plans.unpersist()
+    rows: list[dict[str, Any]] = planned.plans.toArrow().to_pylist()
     return rows
 
 
@@ -105,6 +106,23 @@ def test_several_scans_are_planned_as_one(spark: SparkSession, tmp_path: Path) -
         plan_from_disks(merged(*found), EXCLUDED),
     )
     assert "state_unknown" in codes
+
+
+def test_the_more_was_found_the_less_the_driver_takes_at_a_time(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It takes the texts of one task at a time."""
+    monkeypatch.setattr(merging, "_ROWS_OF_A_TASK", 200)
+    info = random_info(1, 600)
+    rows = sum(1 + len(part.replica_logs) for part in info.partitions)
+    scans = read_scans([write_summaries(tmp_path / "many", info)])
+    made = planning.texts(planning.plan(spark, scans, EXCLUDED), rich=True)
+    told = made.rows.where(F.col("kind") == plan_texts.TOTALS).count()
+    assert told == ceil(rows / 200) > 8
+    by_task = made.rows.where(F.col("kind") == plan_texts.PLAN).groupBy(F.spark_partition_id())
+    sizes = sorted(row.size for row in by_task.agg(F.sum(F.length("text")).alias("size")).collect())
+    assert len(sizes) == told
+    assert sizes[-1] < sum(sizes) / 5
 
 
 SORTED = pyarrow.schema(
@@ -192,7 +210,7 @@ def test_the_texts_of_tasks_and_their_totals_add_up(worst: int) -> None:
         settings = settings_of(SCANS) | {"worst": worst}
         for rows in plan_texts.plan_texts(settings, sorted_batches(half, 50)):
             for row in rows.to_pylist():
-                texts.setdefault(row["kind"], []).append(row["text"])
+                texts.setdefault(row["kind"], []).append(plan_texts.unpacked(row["text"]))
     for told in texts.pop(plan_texts.TOTALS):
         totals.join(totals_of(json.loads(told)), worst)
     plans = [report.plan for report in reports if report.plan is not None]

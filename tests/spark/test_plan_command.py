@@ -237,7 +237,7 @@ def test_lines_come_in_chunks_that_join_to_the_same(monkeypatch: pytest.MonkeyPa
     batches = [b for n in range(9) for b in lines.add(leader_line("t", n, 3), "")]
     chunks = [row for rows in (*batches, *lines.rest()) for row in rows.to_pylist()]
     assert len(chunks) > 2
-    joined = ",\n".join(chunk["text"] for chunk in chunks).split(",\n")
+    joined = ",\n".join(plan_texts.unpacked(chunk["text"]) for chunk in chunks).split(",\n")
     assert [json.loads(line)["partition"] for line in joined] == list(range(9))
 
 

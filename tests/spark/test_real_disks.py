@@ -36,4 +36,5 @@ def test_found_alike(
     assert done
     assert (done.head.metadata_end_offset or 0) > 0
     assert done.summary.replicas > 30
-    assert (done.summary.suspect.count, done.summary.unusable.count) == (0, 0)
+    doubts = done.summary.doubts
+    assert (doubts.suspect.count, doubts.unusable.count) == (0, 0)

@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 
 from kafka_unclean_recovery.log_dir.watching import Stopped
 from kafka_unclean_recovery.spark.running import JobFailed, run_watched
-from kafka_unclean_recovery.spark.scan.tasks import numbers, run_tasks, told
+from kafka_unclean_recovery.spark.tasks import numbers, run_tasks, told
 
 HERE = "tests.spark.test_running"
 LONG = 600.0

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+import pyarrow
+import pyarrow.parquet
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
@@ -38,8 +40,11 @@ from kafka_unclean_recovery.salvage.replica import Output
 from kafka_unclean_recovery.salvage.salvage_disks import find_replicas
 from kafka_unclean_recovery.salvage.salvage_disks import salvage_replicas as salvage_here
 from kafka_unclean_recovery.spark.running import Unwatched
+from kafka_unclean_recovery.spark.salvage import passes
+from kafka_unclean_recovery.spark.salvage.passes import Passes
 from kafka_unclean_recovery.spark.salvage.salvage_replicas import How, Tables, Totals
 from kafka_unclean_recovery.spark.salvage.salvage_replicas import salvage as salvage_by_spark
+from kafka_unclean_recovery.spark.salvage.tasks import salvage_left
 from kafka_unclean_recovery.spark.tables import (
     PARTITIONS,
     REPLICAS,
@@ -48,9 +53,11 @@ from kafka_unclean_recovery.spark.tables import (
     replica_row,
     spark_schema,
 )
+from kafka_unclean_recovery.spark.turns import new_claims
 from tests.private import open_to_others
 from tests.salvage.batches import marker, numbered
 from tests.salvage.disks import disk
+from tests.spark.test_tasks import batches
 
 TOPICS = ("__consumer_offsets", "a.b", "orders")
 
@@ -127,7 +134,9 @@ def _salvage(
 ) -> tuple[Totals, Any]:
     """Return (what it says, its manifest)."""
     now = "2026-01-03T00:00:00+00:00"
-    totals = salvage_by_spark(spark, tables, leaders, root, now, Unwatched(), How(raw_only=raw))
+    how = How(raw_only=raw)
+    totals, differing = salvage_by_spark(spark, tables, leaders, root, now, Unwatched(), how)
+    assert differing == ()
     return totals, json.loads((root / "manifest.json").read_text())
 
 
@@ -188,6 +197,90 @@ def test_a_disk_that_is_gone_is_a_problem_of_its_rows_alone(
     assert problems["__consumer_offsets", 1] == []
     assert list((tmp_path / "segments" / "orders-0").iterdir()) != []
     assert not (tmp_path / "records").exists()
+
+
+def test_what_is_missing_where_a_task_ran_is_salvaged_where_it_is_there(
+    spark: SparkSession,
+    disks: Path,
+    leaders: DesignatedLeaders,
+    tables: Tables,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Here the disk comes to the host, in place of a task that goes to another one."""
+    monkeypatch.setattr(passes, "on_one_machine", lambda _: False)
+    expected, root = tmp_path / "expected", tmp_path / "root"
+    for directory in (expected, root):
+        directory.mkdir()
+    _salvage(spark, tables, leaders, expected, raw=True)
+    mounted, away = disks / "broker-1", disks / "away"
+    everywhere = Passes._everywhere
+
+    def with_the_mount(self: Passes, left: DataFrame) -> None:
+        if away.exists():
+            away.rename(mounted)
+        everywhere(self, left)
+
+    monkeypatch.setattr(Passes, "_everywhere", with_the_mount)
+    mounted.rename(away)
+    now = "2026-01-03T00:00:00+00:00"
+    how = How(raw_only=True)
+    _, differing = salvage_by_spark(spark, tables, leaders, root, now, Unwatched(), how)
+    assert _files(root) == _files(expected)
+    said = f"can't be read on {os.uname().nodename}: {mounted}; it is read where it can be"
+    assert differing == (said,)
+
+
+def test_what_no_host_has_is_a_problem_with_the_host_in_the_end(
+    spark: SparkSession,
+    leaders: DesignatedLeaders,
+    tables: Tables,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(passes, "on_one_machine", lambda _: False)
+    moved = tables.replicas.withColumn("log_directory", F.lit("/nowhere"))
+    totals, manifest = _salvage(spark, replace(tables, replicas=moved), leaders, tmp_path, raw=True)
+    assert totals.replicas == 19
+    problems = {tuple(row["problems"]) for row in manifest["replicas"]}
+    assert problems == {(), (f"on {os.uname().nodename}: /nowhere: No such file or directory",)}
+
+
+def test_of_what_is_left_a_task_takes_what_is_here_and_nobody_took(
+    disks: Path, leaders: DesignatedLeaders, tmp_path: Path
+) -> None:
+    info = scan_log_directories([LocalLocation(disks)], ScanMode.RECOVER)
+    rows = [
+        {
+            **replica_row(part.topic_partition, log, compacted=False, log_directory=where),
+            "designated": designated_json(leaders.partitions[part.topic_partition]),
+            "unsure": False,
+        }
+        for part in info.partitions
+        for log in part.replica_logs
+        if part.topic_partition.topic == "a.b"
+        for where in [str(disks / "broker-1") if log.broker == 1 else "/nowhere"]
+    ]
+    left = tmp_path / "left"
+    left.mkdir()
+    pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rows), left / "part-0.parquet")
+    settings = {
+        "root": str(tmp_path / "root"),
+        "cluster_id": "c1",
+        "scanned_at": "2026-01-02T03:04:05+00:00",
+        "store": {},
+        "raw_only": True,
+        "left": str(left),
+        "claims": str(new_claims(tmp_path)),
+    }
+    first, second = (
+        [row for found in salvage_left(settings, batches(7)) for row in found.to_pylist()]
+        for _ in range(2)
+    )
+    assert [(row["partition"], row["broker"], row["problems"]) for row in first] == [
+        (partition, 1, 0) for partition in range(3)
+    ]
+    assert second == []
 
 
 def test_what_may_lie_in_a_second_directory_is_said_and_read_again(

@@ -66,7 +66,7 @@ def test_odd_disks(spark: SparkSession, odd: list[Path], tmp_path: Path, mode: S
     assert told.last
     assert told.last.replicas_done == told.last.replicas_total > 50
     assert done
-    assert len(done.summary.unusable.first or ()) == 4
+    assert len(done.summary.doubts.unusable.first or ()) == 4
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
         "job.json",
         "partitions",

@@ -92,14 +92,17 @@ def test_help_names_the_commands() -> None:
 
 
 @pytest.fixture
-def in_this_session(monkeypatch: pytest.MonkeyPatch, spark: SparkSession) -> None:
-    """Give the command the session of the tests."""
+def in_this_session(monkeypatch: pytest.MonkeyPatch, spark: SparkSession) -> list[SparkSession]:
+    """Give the command the session of the tests, and list how often it wanted one."""
+    given: list[SparkSession] = []
 
     @contextmanager
     def session_for(*_: object) -> Iterator[SparkSession]:
+        given.append(spark)
         yield spark
 
     monkeypatch.setattr(spark_scan, "session_for", session_for)
+    return given
 
 
 @pytest.mark.usefixtures("in_this_session")
@@ -140,15 +143,15 @@ def test_it_says_what_it_found_and_what_is_in_doubt(
     assert not (tmp_path / "z").exists()
 
 
-@pytest.mark.usefixtures("in_this_session")
 def test_a_scan_with_problems_stays_one_until_all_is_read_again(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], in_this_session: list[SparkSession]
 ) -> None:
     """A scheduler that runs a failed command again must not be told that it is well."""
     here = log_directory(tmp_path / "b1", 1, {"a-0": 5})
     asked = options(tmp_path / "scan", here, tmp_path / "b2")
     head = tmp_path / "scan" / "scan.json"
     assert [scan(asked) for _ in range(3)] == [1, 1, 1]
+    assert len(in_this_session) == 1, "what has ended needs no Spark"
     log_directory(tmp_path / "b2", 2, {"a-0": 7})
     before = head.read_text()
     assert scan(asked) == 1

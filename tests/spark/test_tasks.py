@@ -22,6 +22,7 @@ from kafka_unclean_recovery.log_dir.small_files.properties_files import MetaProp
 from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.model import TopicPartition
 from kafka_unclean_recovery.spark import new_files
+from kafka_unclean_recovery.spark.doubts import Cases, Doubts
 from kafka_unclean_recovery.spark.new_files import read_rows, whole_rows, write_rows, write_text
 from kafka_unclean_recovery.spark.places import address_of, location_of
 from kafka_unclean_recovery.spark.scan import bundles, metadata
@@ -238,16 +239,19 @@ def test_the_first_doubt_of_all_tasks_is_told() -> None:
         {
             "partitions": 1,
             "replicas": 2,
-            "unusable": {"count": 0, "first": None},
-            "suspect": {"count": count, "first": [topic, 10, 1, "why"]},
-            "short": {"count": 1, "first": [topic, 10, 1, "below"]},
+            "doubts": {
+                "unusable": {"count": 0, "first": None},
+                "suspect": {"count": count, "first": [topic, 10, 1, "why"]},
+                "short": {"count": 1, "first": [topic, 10, 1, "below"]},
+            },
         }
         for count, topic in ((2, "b"), (3, "a"))
     ]
     whole = summary_of(rows)
-    assert (whole.partitions, whole.replicas, whole.unusable.count) == (2, 4, 0)
-    assert (whole.suspect.count, whole.suspect.first) == (5, ("a", 10, 1, "why"))
-    assert (whole.short.count, whole.short.first) == (2, ("a", 10, 1, "below"))
+    assert (whole.partitions, whole.replicas) == (2, 4)
+    assert whole.doubts == Doubts(
+        Cases(), Cases(5, ("a", 10, 1, "why")), Cases(2, ("a", 10, 1, "below"))
+    )
     assert summary_of([]) == ScanSummary()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -33,7 +34,8 @@ from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatF
 from kafka_unclean_recovery.cli.terminal.output import (
     columns_to_fit,
     count_and_first,
-    counted,
+    counted_cases,
+    doubt_complaints,
     print_text,
 )
 from kafka_unclean_recovery.documents.manual_recovery import STOCK_SCRIPT_WARNING
@@ -51,7 +53,7 @@ from kafka_unclean_recovery.report.loss_page import render_loss_page
 
 if TYPE_CHECKING:
     from kafka_unclean_recovery.spark.plan.merging import Scans
-    from kafka_unclean_recovery.spark.plan.totals import Cases, Totals
+    from kafka_unclean_recovery.spark.plan.totals import Totals
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,7 +110,7 @@ def plan(console: Console, options: Options) -> int:
                 except Exit as error:
                     return error
 
-            tasks = tasks_of(spark)
+            tasks = tasks_of(spark, scans)
             tell = partial(watch.tasks, "planning", count=tasks)
             found = run_watched(spark, work, tasks, tell, lambda: watch.stopped)
     except (Stopped, JobFailed) as error:
@@ -171,12 +173,13 @@ def _work(
     if options.plan_output_file is not None:
         console.progress(f"writing {options.plan_output_file}")
         now = datetime.now(UTC).isoformat(timespec="seconds")
-        chunks = plan_chunks(scans.merged.cluster_id or "", texts.lines(plan_texts.PLAN), now)
-        write_new_chunks(options.plan_output_file, _until_stopped(chunks, watch), PLAN)
+        with closing(texts.lines(plan_texts.PLAN)) as lines:
+            chunks = plan_chunks(scans.merged.cluster_id or "", lines, now)
+            write_new_chunks(options.plan_output_file, _until_stopped(chunks, watch), PLAN)
     console.progress(f"writing {options.manual_recovery_output_file}")
-    leaders = (text for text, _ in texts.lines(plan_texts.LEADERS))
-    chunks = partitions_by_chunk({}, leaders, dict)
-    write_new_chunks(options.manual_recovery_output_file, _until_stopped(chunks, watch), MANUAL)
+    with closing(texts.lines(plan_texts.LEADERS)) as lines:
+        chunks = partitions_by_chunk({}, (text for text, _ in lines), dict)
+        write_new_chunks(options.manual_recovery_output_file, _until_stopped(chunks, watch), MANUAL)
     if options.html is not None:
         shown = planning.reports_of(planned, list(totals.worst_of_all()))
         page = render_loss_page(totals.losses(), shown, scans.merged)
@@ -194,15 +197,14 @@ def _until_stopped(chunks: Iterable[str], watch: SparkWatch) -> Iterator[str]:
 
 
 def _tell(console: Console, options: Options, merged: ReplicaInfo, totals: Totals) -> int:
-    losses, of_broker = totals.losses(), " of broker {}"
+    losses = totals.losses()
     empty = not losses and not totals.deleted.count
     below = [
-        *_counted("replica can't be used", "replicas can't be used", totals.unusable, of_broker),
-        *_counted("replica may be corrupt", "replicas may be corrupt", totals.suspect, of_broker),
+        *doubt_complaints(totals.doubts),
         *count_and_first("problem", "problems", merged.problems),
         f"{options.manual_recovery_output_file}: {STOCK_SCRIPT_WARNING}",
-        *_counted(*LEFTOVERS, totals.deleted),
-        *_counted(*UNPLANNED, totals.without),
+        *counted_cases(*LEFTOVERS, totals.deleted),
+        *counted_cases(*UNPLANNED, totals.without),
         *(["nothing that was read has a partition"] if empty else ()),
     ]
     if any(loss.designated for loss in losses):
@@ -210,11 +212,6 @@ def _tell(console: Console, options: Options, merged: ReplicaInfo, totals: Total
         below.append(f"next, once brokers are started: {command}")
     print_text(console, _rendered(options, merged, losses), options.format, below)
     return NOT_ALL if empty or totals.without.count or merged.problems else OK
-
-
-def _counted(one: str, many: str, cases: Cases, of_broker: str = "") -> Iterator[str]:
-    if cases.count:
-        yield counted(one, many, cases.count, cases.first_as_text(of_broker))
 
 
 def _rendered(options: Options, merged: ReplicaInfo, losses: Sequence[TopicLoss]) -> str:

@@ -91,7 +91,7 @@ def salvage(console: Console, options: Options) -> int:
     from kafka_unclean_recovery.spark.running import JobFailed
 
     try:
-        totals = _run(options, leaders, watch)
+        totals, differing = _run(options, leaders, watch)
     except OSError as error:
         why = error.strerror or str(error)
         raise Exit(NOT_ALL, f"--output {options.output}: {why}; {_incomplete(options)}") from None
@@ -104,12 +104,15 @@ def salvage(console: Console, options: Options) -> int:
         console.artefact(totals_json(totals, leaders.cluster_id))
     console.say(_summary(totals))
     complaints = list(_complaints(totals))
-    for complaint in complaints:
-        console.say(complaint)
+    for sentence in (*differing, *complaints):
+        console.say(sentence)
     return NOT_ALL if complaints else OK
 
 
-def _run(options: Options, leaders: DesignatedLeaders, watch: SparkWatch) -> Totals:
+def _run(
+    options: Options, leaders: DesignatedLeaders, watch: SparkWatch
+) -> tuple[Totals, tuple[str, ...]]:
+    """Return what salvage_replicas.salvage does. Raises InputError, Stopped, JobFailed, OSError."""
     from kafka_unclean_recovery.salvage.output_directory import new_directory
     from kafka_unclean_recovery.spark.plan.merging import read_scans
     from kafka_unclean_recovery.spark.salvage.salvage_replicas import How, read_tables, salvage

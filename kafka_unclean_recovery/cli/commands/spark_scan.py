@@ -37,7 +37,7 @@ from kafka_unclean_recovery.cli.terminal.console import (
     read_bytes,
 )
 from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
-from kafka_unclean_recovery.cli.terminal.output import SHORT, count_and_first, counted
+from kafka_unclean_recovery.cli.terminal.output import count_and_first, doubt_complaints
 from kafka_unclean_recovery.cli.terminal.scan_watch import size_text
 from kafka_unclean_recovery.errors import NOT_ALL, OK, Exit, usage
 from kafka_unclean_recovery.log_dir.watching import Stopped
@@ -46,7 +46,6 @@ from kafka_unclean_recovery.shown import shell_join
 from kafka_unclean_recovery.wording import and_more, count_text
 
 if TYPE_CHECKING:
-    from kafka_unclean_recovery.spark.scan.gathering import Doubts
     from kafka_unclean_recovery.spark.scan.job import ScanOptions
     from kafka_unclean_recovery.spark.scan.scan_disks import Scanned
 
@@ -125,24 +124,11 @@ def scan(console: Console, options: Options) -> int:
     leave_out = _left_out(options, asked)
     home = options.output.absolute()
     _check_output(home)
-    again = "what is done is kept, and the same command goes on from there"
-    watch = SparkWatch(console, again)
-    from kafka_unclean_recovery.spark.running import JobFailed
-    from kafka_unclean_recovery.spark.scan.job import Home, forget
-    from kafka_unclean_recovery.spark.scan.scan_disks import found_before, replicas_missing, scan
+    scanned = _scanned(console, options, asked, leave_out)
+    from kafka_unclean_recovery.spark.scan.job import Home
+    from kafka_unclean_recovery.spark.scan.scan_disks import found_before, replicas_missing
     from kafka_unclean_recovery.spark.summaries import SCAN
 
-    try:
-        if options.rescan:
-            forget(Home(home), asked)
-        with session_for(options.master, options.conf or (), watch) as spark:
-            scanned = scan(spark, asked, Home(home), watch, leave_out)
-    except Stopped:
-        raise Exit(watch.signals.exit_code or NOT_ALL, f"interrupted; {again}") from None
-    except JobFailed as error:
-        raise Exit(NOT_ALL, f"the Spark job failed: {error}; {again}") from None
-    except OSError as error:
-        raise Exit(NOT_ALL, f"{error.filename or home}: {error.strerror}; {again}") from None
     if options.format.is_json:
         console.artefact((home / SCAN).read_text(encoding="utf-8"))
     if scanned is None:
@@ -163,6 +149,33 @@ def scan(console: Console, options: Options) -> int:
     if complaints:
         console.say("once that is mended, the same command with --rescan reads everything again")
     return NOT_ALL if complaints else OK
+
+
+def _scanned(
+    console: Console, options: Options, asked: ScanOptions, leave_out: tuple[str, ...]
+) -> Scanned | None:
+    """Scan, or return None where this scan has ended before, which needs no Spark. Raises Exit."""
+    from kafka_unclean_recovery.spark.running import JobFailed
+    from kafka_unclean_recovery.spark.scan.job import Home, forget, has_ended
+    from kafka_unclean_recovery.spark.scan.scan_disks import scan as scan_disks
+
+    home = Home(options.output.absolute())
+    again = "what is done is kept, and the same command goes on from there"
+    watch = SparkWatch(console, again)
+    try:
+        if options.rescan:
+            forget(home, asked)
+        if has_ended(home, asked, leave_out):
+            return None
+        with session_for(options.master, options.conf or (), watch) as spark:
+            return scan_disks(spark, asked, home, watch, leave_out)
+    except Stopped:
+        raise Exit(watch.signals.exit_code or NOT_ALL, f"interrupted; {again}") from None
+    except JobFailed as error:
+        raise Exit(NOT_ALL, f"the Spark job failed: {error}; {again}") from None
+    except OSError as error:
+        place = error.filename or home.path
+        raise Exit(NOT_ALL, f"{place}: {error.strerror}; {again}") from None
 
 
 def _asked(options: Options, chosen: Selection) -> ScanOptions:
@@ -217,33 +230,25 @@ def _check_output(home: Path) -> None:
 
 def _summary(scanned: Scanned) -> str:
     summary = scanned.summary
-    trusted = summary.replicas - summary.suspect.count - summary.unusable.count
+    suspect, unusable = summary.doubts.suspect.count, summary.doubts.unusable.count
+    trusted = summary.replicas - suspect - unusable
     size = f", {size_text(scanned.size)} of segments" if scanned.size else ""
     brokers = count_text(len(scanned.head.brokers), "broker")
     return (
         f"{brokers}, {count_text(summary.partitions, 'partition')},"
-        f" {count_text(summary.replicas, 'replica')} ({trusted} trusted, {summary.suspect.count}"
-        f" suspect, {summary.unusable.count} unusable){size}"
+        f" {count_text(summary.replicas, 'replica')} ({trusted} trusted, {suspect} suspect,"
+        f" {unusable} unusable){size}"
     )
 
 
 def _doubts(scanned: Scanned) -> Iterator[str]:
-    summary = scanned.summary
-    yield from _first("replica can't be used", "replicas can't be used", summary.unusable)
-    yield from _first("replica may be corrupt", "replicas may be corrupt", summary.suspect)
-    yield from _first(*SHORT, summary.short)
+    yield from doubt_complaints(scanned.summary.doubts)
     yield from count_and_first("problem", "problems", scanned.head.problems)
 
 
 def _said_left_out(leave_out: Sequence[str]) -> Iterator[str]:
     if leave_out:
         yield f"left out, as --leave-out says: {leave_out[0]}{and_more(leave_out)}"
-
-
-def _first(one: str, many: str, doubts: Doubts) -> Iterator[str]:
-    if doubts.first is not None:
-        topic, partition, broker, what = doubts.first
-        yield counted(one, many, doubts.count, f"{topic}-{partition} of broker {broker}: {what}")
 
 
 def _not_found(scanned: Scanned, missing: list[str], chosen: Selection) -> Iterator[str]:

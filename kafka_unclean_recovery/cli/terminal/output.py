@@ -22,6 +22,7 @@ from kafka_unclean_recovery.wording import below_high_watermark, one_line
 
 if TYPE_CHECKING:
     from kafka_unclean_recovery.report.window import Window
+    from kafka_unclean_recovery.spark.doubts import Cases, Doubts
 
 _REPORT = "kafka_unclean_recovery.report"
 _NEEDED = {
@@ -224,25 +225,40 @@ def scan_complaints(info: ReplicaInfo) -> Iterator[str]:
         for tp, log in rows
         if log.suspect and not log.problem
     ]
-    yield from count_and_first("replica can't be used", "replicas can't be used", unread)
-    yield from count_and_first("replica may be corrupt", "replicas may be corrupt", suspect)
+    yield from count_and_first(*_UNUSABLE, unread)
+    yield from count_and_first(*_SUSPECT, suspect)
     short = [
         f"{tp} of broker {log.broker}: {below_high_watermark(log)}"
         for tp, log in rows
         if log.ends_below_its_high_watermark and not (log.problem or log.suspect)
     ]
-    yield from count_and_first(*SHORT, short)
+    yield from count_and_first(*_SHORT, short)
     yield from count_and_first("problem", "problems", info.problems)
 
 
-SHORT = ("replica has lost committed records", "replicas have lost committed records")
-"""The words for one replica, and for many."""
+def doubt_complaints(doubts: Doubts) -> Iterator[str]:
+    """Return the same sentences on replicas that Spark has counted."""
+    yield from counted_cases(*_UNUSABLE, doubts.unusable, " of broker {}")
+    yield from counted_cases(*_SUSPECT, doubts.suspect, " of broker {}")
+    yield from counted_cases(*_SHORT, doubts.short, " of broker {}")
+
+
+# The words for one replica, and for many.
+_UNUSABLE = ("replica can't be used", "replicas can't be used")
+_SUSPECT = ("replica may be corrupt", "replicas may be corrupt")
+_SHORT = ("replica has lost committed records", "replicas have lost committed records")
 
 
 def count_and_first(one: str, many: str, found: Sequence[str]) -> Iterator[str]:
     """Return one sentence for all that was found; none when nothing was found."""
     if found:
         yield counted(one, many, len(found), found[0])
+
+
+def counted_cases(one: str, many: str, cases: Cases, of_broker: str = "") -> Iterator[str]:
+    """Return one sentence for all cases. of_broker: a pattern for the broker of the first."""
+    if cases.count:
+        yield counted(one, many, cases.count, cases.first_as_text(of_broker))
 
 
 def counted(one: str, many: str, count: int, first: str) -> str:

@@ -30,7 +30,8 @@ def _records(saved: SavedFile) -> Iterator[SavedRecord]:
         with saved.open() as plain, _parquet.ParquetFile(plain) as file:
             if not file.schema_arrow.equals(SCHEMA):
                 raise InputError(f"{path}: not as salvage wrote it; salvage again")
-            for batch in file.iter_batches(_ROWS):
+            # pyarrow 18 fails over a file without a row.
+            for batch in file.iter_batches(_ROWS) if file.num_row_groups else ():
                 for row in batch.to_pylist():
                     yield _record(row, saved.suspect)
     except (OSError, _arrow.ArrowException) as error:

@@ -92,9 +92,9 @@ class KafkaLogDirsReader(DataSourceReader):
         jobs = jobs_to_read(explored(self._options), self._criteria)
         return [InputPartition(job) for job in jobs]
 
-    def read(self, partition: InputPartition) -> Iterator[Any]:
-        # Where there is nothing to read Spark still asks once, with no job.
-        if partition.value is None:
+    def read(self, partition: InputPartition | None) -> Iterator[Any]:
+        # Where there is nothing to read Spark still asks once, with no job; Spark 4.0 with less.
+        if partition is None or partition.value is None:
             return
         _reach()
         from kafka_unclean_recovery.spark.notebook.exploring import rows_of

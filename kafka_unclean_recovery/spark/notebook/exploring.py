@@ -4,6 +4,7 @@ on the driver's side and reads them on executors. Between the two, jobs travel a
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -23,6 +24,7 @@ from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.model import TopicPartition
 from kafka_unclean_recovery.spark.notebook.pushed_filters import Criterion, holds
 from kafka_unclean_recovery.spark.tables import REPLICAS, batch, replica_row
+from kafka_unclean_recovery.spark.turns import is_here
 from kafka_unclean_recovery.stores.location import address_of, location_of
 from kafka_unclean_recovery.stores.store_options import StoreOptions, store_options
 
@@ -117,15 +119,26 @@ def _text(job: Job, asked: Explored) -> str:
             "log_directory": address_of(job.log_directory),
             "store": asdict(asked.store),
             "mode": asked.mode.value,
+            "ignore_problems": asked.ignore_problems,
             "replicas": [[name, asdict(replica)] for name, replica in job.replicas],
         }
     )
 
 
 def rows_of(text: str) -> Iterator[Any]:
-    """Yield the rows of a job's replicas, as one record batch of tables.REPLICAS."""
+    """Yield the rows of a job's replicas, as one record batch of tables.REPLICAS.
+
+    Raises RuntimeError where the log directory is not there, unless problems are to be ignored: an
+    executor may lack a mount that the driver has, and Spark tries a task that failed again, maybe
+    on another host.
+    """
     told = json.loads(text)
     location = location_of(told["log_directory"], StoreOptions(**told["store"]))
+    if not (told["ignore_problems"] or is_here(location)):
+        raise RuntimeError(
+            f"{location} can't be read on {os.uname().nodename}: executors need the mounts that the"
+            " driver has; with the option ignoreProblems set to true, its replicas are unusable"
+        )
     job = Job(location, tuple((name, _replica(fields)) for name, fields in told["replicas"]), 0)
     yield batch(_rows(job, ScanMode(told["mode"])), REPLICAS)
 

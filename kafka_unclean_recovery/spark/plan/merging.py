@@ -6,17 +6,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
+from math import ceil
 from pathlib import Path
 from typing import Any
 
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
 from kafka_unclean_recovery.model import ReplicaInfo
 from kafka_unclean_recovery.planning.merged_scans import merge_infos
 from kafka_unclean_recovery.spark import summaries
+from kafka_unclean_recovery.spark.new_files import count_rows
 from kafka_unclean_recovery.spark.places import spark_path
-from kafka_unclean_recovery.spark.running import cores_of
+from kafka_unclean_recovery.spark.running import TASKS_A_CORE, cores_of
 from kafka_unclean_recovery.spark.shipping import on_executors
 from kafka_unclean_recovery.spark.summaries import ScanHead, read_head
 from kafka_unclean_recovery.spark.tables import (
@@ -30,7 +32,7 @@ from kafka_unclean_recovery.spark.tables import (
 )
 
 _SCAN = "scan"
-_TASKS_A_CORE = 4
+_ROWS_OF_A_TASK = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +66,9 @@ def _info(head: ScanHead) -> ReplicaInfo:
     )
 
 
-def sorted_rows(spark: SparkSession, scans: Scans, wanted: Column | None = None) -> DataFrame:
+def sorted_rows(spark: SparkSession, scans: Scans) -> DataFrame:
     """Return the rows of both tables of all scans, sorted by partition: its `state` in each scan,
-    then its replicas, each a `log`. wanted: a condition on topic and partition."""
+    then its replicas, each a `log`."""
     states = _read(spark, scans, summaries.PARTITIONS, PARTITIONS).select(
         *KEY, _SCAN, F.lit(STATE).alias("kind"), F.struct(*PARTITIONS.names).alias("state")
     )
@@ -74,9 +76,7 @@ def sorted_rows(spark: SparkSession, scans: Scans, wanted: Column | None = None)
         *KEY, _SCAN, F.lit(LOG).alias("kind"), F.struct(*REPLICAS.names).alias("log")
     )
     rows = states.unionByName(logs, allowMissingColumns=True)
-    if wanted is not None:
-        rows = rows.where(wanted)
-    ranged = rows.repartitionByRange(tasks_of(spark), *KEY)
+    ranged = rows.repartitionByRange(tasks_of(spark, scans), *KEY)
     return ranged.sortWithinPartitions(*KEY, "kind", _SCAN, "log.broker")
 
 
@@ -129,6 +129,12 @@ def _killed(spark: SparkSession, scans: Scans) -> set[int]:
     return whole.union(row.broker for row in found)
 
 
-def tasks_of(spark: SparkSession) -> int:
-    """Return in how many tasks the planner, or merging, goes through all partitions."""
-    return cores_of(spark) * _TASKS_A_CORE
+def tasks_of(spark: SparkSession, scans: Scans) -> int:
+    """Return in how many tasks the planner, or merging, goes through all partitions: the driver
+    takes the texts of one task at a time, and has a GiB of memory unless told otherwise."""
+    rows = sum(
+        count_rows(directory / table)
+        for directory in scans.directories
+        for table in (summaries.REPLICAS, summaries.PARTITIONS)
+    )
+    return max(cores_of(spark) * TASKS_A_CORE, ceil(rows / _ROWS_OF_A_TASK))

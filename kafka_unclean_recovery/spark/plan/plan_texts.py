@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,9 +20,9 @@ _arrow: Any = pyarrow
 
 LEADERS, PLAN, TOTALS = "leaders", "plan", "totals"
 """The kinds of texts."""
-TEXTS = "kind string, text string, canonical string"
-"""The schema of texts. `text` is lines that were joined for a file, or Totals as JSON; `canonical`
-is the same lines for the digest of a plan."""
+TEXTS = "kind string, text binary, canonical binary"
+"""The schema of texts, each as `unpacked` takes it. `text` is lines that were joined for a file, or
+Totals as JSON; `canonical` is the same lines for the digest of a plan."""
 
 _CHUNK = 1 << 20
 """The number of characters that the driver gets at a time."""
@@ -77,5 +78,14 @@ class _Lines:
 
 
 def _batch(kind: str, text: str, canonical: str) -> Any:
-    values = {"kind": [kind], "text": [text], "canonical": [canonical]}
+    values = {"kind": [kind], "text": [_packed(text)], "canonical": [_packed(canonical)]}
     return _arrow.RecordBatch.from_pydict(values)
+
+
+def _packed(text: str) -> bytes:
+    """Return the text as it passes through the driver's JVM, which copies it several times."""
+    return zlib.compress(text.encode(), level=1)
+
+
+def unpacked(text: bytes) -> str:
+    return zlib.decompress(text).decode()

@@ -6,10 +6,11 @@ No function here holds a row for each partition on the driver.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from functools import reduce
 
+from pyspark import StorageLevel
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
@@ -17,7 +18,7 @@ from kafka_unclean_recovery.model import PartitionReport, TopicPartition
 from kafka_unclean_recovery.spark.plan.merged_rows import merged_infos
 from kafka_unclean_recovery.spark.plan.merging import Scans, merge_settings, sorted_rows
 from kafka_unclean_recovery.spark.plan.plan_rows import PLANNED, planned_reports
-from kafka_unclean_recovery.spark.plan.plan_texts import TEXTS, TOTALS
+from kafka_unclean_recovery.spark.plan.plan_texts import TEXTS, TOTALS, unpacked
 from kafka_unclean_recovery.spark.plan.totals import Totals, totals_of
 from kafka_unclean_recovery.spark.shipping import on_executors
 from kafka_unclean_recovery.spark.tables import spark_schema
@@ -27,14 +28,19 @@ _HERE = "kafka_unclean_recovery.spark.plan"
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """A plan. plans: rows as plan_rows.PLANNED, kept while the session lasts once they are asked
-    for. settings: of the functions for executors."""
+    """A plan: what it is made of. rows: those of merging.sorted_rows. settings: of the functions
+    for executors."""
 
-    spark: SparkSession
     scans: Scans
     excluded: frozenset[int]
     settings: dict[str, object]
-    plans: DataFrame
+    rows: DataFrame
+
+    @property
+    def plans(self) -> DataFrame:
+        """Return rows as plan_rows.PLANNED, which each action plans anew."""
+        work = on_executors(f"{_HERE}.plan_rows:plan_rows", self.settings)
+        return self.rows.mapInArrow(work, spark_schema(PLANNED))
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +50,12 @@ class Texts:
     rows: DataFrame
     totals: Totals
 
-    def lines(self, kind: str) -> Iterator[tuple[str, str]]:
-        """Yield (text, canonical) of plan_texts, many lines at a time, by topic and partition."""
+    def lines(self, kind: str) -> Generator[tuple[str, str]]:
+        """Yield (text, canonical) of plan_texts, many lines at a time, by topic and partition. Who
+        takes not all closes it while there is a session: else the JVM has nobody to write to."""
         found = self.rows.where(F.col("kind") == kind).select("text", "canonical")
-        for row in found.toLocalIterator(prefetchPartitions=True):
-            yield row.text, row.canonical
+        for row in found.toLocalIterator():
+            yield unpacked(row.text), unpacked(row.canonical)
 
 
 def plan(spark: SparkSession, scans: Scans, excluded: frozenset[int]) -> Planned:
@@ -61,9 +68,7 @@ def plan(spark: SparkSession, scans: Scans, excluded: frozenset[int]) -> Planned
         "metadata_epoch": merged.metadata_epoch,
         "metadata_end_offset": merged.metadata_end_offset,
     }
-    work = on_executors(f"{_HERE}.plan_rows:plan_rows", settings)
-    plans = sorted_rows(spark, scans).mapInArrow(work, spark_schema(PLANNED))
-    return Planned(spark, scans, excluded, settings, plans.persist())
+    return Planned(scans, excluded, settings, sorted_rows(spark, scans))
 
 
 def texts(planned: Planned, *, rich: bool, worst: int = 0) -> Texts:
@@ -71,10 +76,11 @@ def texts(planned: Planned, *, rich: bool, worst: int = 0) -> Texts:
     partitions that lose most are to be known."""
     settings = {**planned.settings, "rich": rich, "worst": worst}
     work = on_executors(f"{_HERE}.plan_texts:plan_texts", settings)
-    rows = sorted_rows(planned.spark, planned.scans).mapInArrow(work, TEXTS).persist()
+    # In memory they would take that of the driver, which has to hold what it takes from a task.
+    rows = planned.rows.mapInArrow(work, TEXTS).persist(StorageLevel.DISK_ONLY)
     totals = Totals()
     for row in rows.where(F.col("kind") == TOTALS).select("text").collect():
-        totals.join(totals_of(json.loads(row.text)), worst)
+        totals.join(totals_of(json.loads(unpacked(row.text))), worst)
     return Texts(rows, totals)
 
 
@@ -89,8 +95,7 @@ def reports_of(planned: Planned, names: Sequence[TopicPartition]) -> list[Partit
     if not names:
         return []
     wanted = reduce(Column.__or__, map(_is, names))
-    rows = sorted_rows(planned.spark, planned.scans, wanted).toArrow()
-    batches = iter(rows.to_batches())
+    batches = iter(planned.rows.where(wanted).toArrow().to_batches())
     found = {
         report.topic_partition: report
         for infos in merged_infos(planned.settings, batches)

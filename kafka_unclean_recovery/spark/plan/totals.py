@@ -10,30 +10,8 @@ from typing import Any
 
 from kafka_unclean_recovery.model import PartitionInfo, TopicPartition
 from kafka_unclean_recovery.report.loss_by_topic import RecordCount, TopicLoss
+from kafka_unclean_recovery.spark.doubts import Cases, Doubts, cases_of, doubts_of
 from kafka_unclean_recovery.spark.plan.plan_rows import DELETED
-
-
-@dataclass(slots=True)
-class Cases:
-    """Cases of one kind. first: the least by topic, partition and broker, with a text."""
-
-    count: int = 0
-    first: tuple[str, int, int, str] | None = None
-
-    def add(self, first: tuple[str, int, int, str], count: int = 1) -> None:
-        self.count += count
-        self.first = first if self.first is None else min(self.first, first)
-
-    def join(self, other: Cases) -> None:
-        if other.first is not None:
-            self.add(other.first, other.count)
-
-    def first_as_text(self, of_broker: str = "") -> str:
-        """Return the first as a sentence. of_broker: a pattern for the broker."""
-        assert self.first is not None
-        topic, partition, broker, text = self.first
-        name = f"{topic}-{partition}{of_broker.format(broker)}"
-        return f"{name}: {text}" if text else name
 
 
 @dataclass(slots=True)
@@ -83,20 +61,16 @@ class OfTopic:
         )
 
 
-_CASES = ("without", "deleted", "unusable", "suspect")
-
-
 @dataclass(slots=True)
 class Totals:
-    """The totals of some partitions. unusable, suspect: replicas. brokers: all that were found.
+    """The totals of some partitions. doubts: about replicas. brokers: all that were found.
     worst: of the partitions that lose most, the worst first: the records known to be lost, as a
     negative number, -1 where more are lost that are not known and 0 else, topic and partition."""
 
     topics: dict[str, OfTopic] = field(default_factory=dict)
     without: Cases = field(default_factory=Cases)
     deleted: Cases = field(default_factory=Cases)
-    unusable: Cases = field(default_factory=Cases)
-    suspect: Cases = field(default_factory=Cases)
+    doubts: Doubts = field(default_factory=Doubts)
     brokers: set[int] = field(default_factory=set)
     worst: list[tuple[int, int, str, int]] = field(default_factory=list)
 
@@ -106,9 +80,7 @@ class Totals:
             self.brokers.update(info.state.replicas)
         for log in info.replica_logs:
             self.brokers.add(log.broker)
-            if what := log.problem or log.suspect:
-                cases = self.unusable if log.problem else self.suspect
-                cases.add((*info.topic_partition, log.broker, what))
+            self.doubts.add(info.topic_partition, log)
 
     def planned(self, row: Mapping[str, Any], most: int) -> None:
         """Count a row as plan_rows.PLANNED. most: how many of the worst are kept."""
@@ -137,8 +109,9 @@ class Totals:
     def join(self, other: Totals, most: int) -> None:
         for topic, of in other.topics.items():
             self.topics.setdefault(topic, OfTopic()).join(of)
-        for name in _CASES:
-            getattr(self, name).join(getattr(other, name))
+        self.without.join(other.without)
+        self.deleted.join(other.deleted)
+        self.doubts.join(other.doubts)
         self.brokers |= other.brokers
         self._keep(other.worst, most)
 
@@ -158,13 +131,10 @@ def totals_of(document: Mapping[str, Any]) -> Totals:
         {topic: _of_topic(of) for topic, of in document["topics"].items()},
         brokers=set(document["brokers"]),
         worst=[tuple(each) for each in document["worst"]],
-        **{name: _cases(document[name]) for name in _CASES},
+        without=cases_of(document["without"]),
+        deleted=cases_of(document["deleted"]),
+        doubts=doubts_of(document["doubts"]),
     )
-
-
-def _cases(document: Mapping[str, Any]) -> Cases:
-    first = document["first"]
-    return Cases(document["count"], None if first is None else tuple(first))
 
 
 def _of_topic(document: Mapping[str, Any]) -> OfTopic:

@@ -22,17 +22,13 @@ from kafka_unclean_recovery.salvage.designated import DesignatedLeaders, designa
 from kafka_unclean_recovery.salvage.earlier import UNSURE
 from kafka_unclean_recovery.salvage.manifest import manifest_parts
 from kafka_unclean_recovery.salvage.output_directory import write_manifest
-from kafka_unclean_recovery.spark.places import spark_path
 from kafka_unclean_recovery.spark.plan.merging import Scans, read_merged
-from kafka_unclean_recovery.spark.running import Watch, run_watched
-from kafka_unclean_recovery.spark.salvage.tasks import ATTEMPTS, SALVAGED
-from kafka_unclean_recovery.spark.shipping import on_executors
-from kafka_unclean_recovery.spark.tables import KEY, spark_schema
+from kafka_unclean_recovery.spark.running import Watch
+from kafka_unclean_recovery.spark.salvage.passes import Passes
+from kafka_unclean_recovery.spark.salvage.tasks import ATTEMPTS
+from kafka_unclean_recovery.spark.tables import KEY
 
-# Most replicas of a task hold nothing beyond the leader, and one may hold a terabyte.
-_REPLICAS_A_TASK = 50
-_MOST_TASKS = 20_000
-_ROWS = "rows"
+_SCRATCH = "passes"
 
 _arrow: Any = pyarrow
 
@@ -87,56 +83,32 @@ def salvage(
     now: str,
     watch: Watch,
     how: How,
-) -> Totals:
+) -> tuple[Totals, tuple[str, ...]]:
     """Salvage into `building`, and write its manifest. The replicas of designated leaders, and of
     partitions that the plan does not have, are passed over. now: ISO 8601.
 
+    Return the totals, and sentences on what was missing on some hosts and was read on others.
     Raises Stopped, JobFailed, and OSError when the output can't be written.
     """
     problems = [*tables.problems, *_unsure(tables.partitions, leaders)]
-    rows = _salvaged(spark, tables, leaders, building.absolute(), watch, how).cache()
-    write_manifest(building, manifest_parts(leaders.cluster_id, now, problems, _lines(rows)))
-    totals = _totals(rows, problems)
-    rows.unpersist()
-    with suppress(FileNotFoundError):
-        shutil.rmtree(building / ATTEMPTS)
-    shutil.rmtree(building / _ROWS)
-    return totals
-
-
-def _salvaged(
-    spark: SparkSession,
-    tables: Tables,
-    leaders: DesignatedLeaders,
-    building: Path,
-    watch: Watch,
-    how: How,
-) -> DataFrame:
-    """Return rows of SALVAGED, by partition and broker, once all their files are there."""
     items = _items(spark, tables, leaders).cache()
-    tasks = min(1 + items.count() // _REPLICAS_A_TASK, _MOST_TASKS)
+    scratch = building.absolute() / _SCRATCH
     settings = {
-        "root": str(building),
+        "root": str(building.absolute()),
         "cluster_id": leaders.cluster_id,
         "scanned_at": tables.scanned_at,
         **asdict(how),
     }
-    work = on_executors("kafka_unclean_recovery.spark.salvage.tasks:salvage", settings)
-    spread = items.repartition(tasks, *KEY, "broker").sortWithinPartitions("log_directory")
-    rows = spread.mapInArrow(work, spark_schema(SALVAGED))
-    written = building / _ROWS
-
-    # The rows are written, because asking for them a second time would salvage everything again.
-    run_watched(
-        spark,
-        lambda: rows.write.parquet(f"file:{written}"),
-        tasks,
-        lambda done: watch.tasks("salvage", done, tasks),
-        lambda: watch.stopped,
-    )
+    passes = Passes(spark, items, settings, scratch, watch)
+    rows = passes.run().cache()
+    write_manifest(building, manifest_parts(leaders.cluster_id, now, problems, _lines(rows)))
+    totals, differing = _totals(rows, problems), tuple(passes.differing())
+    rows.unpersist()
     items.unpersist()
-    found = spark.read.schema(spark_schema(SALVAGED)).parquet(spark_path(written))
-    return found.orderBy(*KEY, "broker")
+    with suppress(FileNotFoundError):
+        shutil.rmtree(building / ATTEMPTS)
+    shutil.rmtree(scratch)
+    return totals, differing
 
 
 def _items(spark: SparkSession, tables: Tables, leaders: DesignatedLeaders) -> DataFrame:

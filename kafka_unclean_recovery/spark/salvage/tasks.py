@@ -33,15 +33,19 @@ from kafka_unclean_recovery.salvage.replica import (
     nothing_lost,
     salvage_replica,
 )
+from kafka_unclean_recovery.spark.new_files import read_rows
 from kafka_unclean_recovery.spark.places import location_of
 from kafka_unclean_recovery.spark.tables import Row, batch, replica_log
+from kafka_unclean_recovery.spark.tasks import numbers
+from kafka_unclean_recovery.spark.turns import claimed
 
 ATTEMPTS = "attempts"
 
 _arrow: Any = pyarrow
 
 # line: the row of the manifest. size: the bytes of the segment files. records: their number without
-# markers. first_problem: the first of `problems`, null when there is none.
+# markers. first_problem: the first of `problems`, null when there is none. away: the log directory
+# that is missing on the host, where nothing was done; null elsewhere.
 SALVAGED: Any = _arrow.schema(
     [
         _arrow.field("topic", _arrow.string(), nullable=False),
@@ -52,6 +56,8 @@ SALVAGED: Any = _arrow.schema(
         ("records", _arrow.int64()),
         _arrow.field("problems", _arrow.int32(), nullable=False),
         ("first_problem", _arrow.string()),
+        ("away", _arrow.string()),
+        ("host", _arrow.string()),
     ]
 )
 
@@ -60,20 +66,34 @@ def salvage(settings: Mapping[str, Any], batches: Iterator[Any]) -> Iterator[Any
     """Salvage the replicas of `batches`, and yield rows of SALVAGED.
 
     settings: root, the directory that is built; cluster_id; scanned_at, of the summaries; store and
-    raw_only, of run.How. The rows of `batches` are those of `replicas` with two more columns:
-    `designated`, as designated_json has it, and `unsure`: there may be more than the scan found.
+    raw_only, of salvage_replicas.How; anyhow: a missing disk keeps nothing from being tried. The
+    rows of `batches` are those of `replicas` with two more columns: `designated`, as
+    designated_json has it, and `unsure`: there may be more than the scan found.
     """
-    root, cluster_id = Path(settings["root"]), settings["cluster_id"]
-    task = _Task(root, cluster_id, settings["store"], settings["raw_only"])
+    task = _Task(settings)
     for rows in batches:
         for row in rows.to_pylist():
-            found, log = _found(row)
-            nothing = None if row["unsure"] else nothing_lost(found.designated, log)
-            if nothing is not None:
-                found.log, found.lost, found.scanned_at = log, nothing, settings["scanned_at"]
-            else:
-                task.salvage(row, found)
-            yield batch([_row(found)], SALVAGED)
+            found = task.without_reading(row)
+            away = None if found or settings["anyhow"] else task.missing(row)
+            told = _away(row, away) if away else _row(found or task.salvaged(row))
+            yield batch([told], SALVAGED)
+
+
+def salvage_left(settings: Mapping[str, Any], batches: Iterator[Any]) -> Iterator[Any]:
+    """Salvage of the replicas that were left what is here and no other task has claimed, and yield
+    rows of SALVAGED.
+
+    settings: as `salvage` has them; `left`, a directory of Parquet files with the rows; `claims`.
+    """
+    task, claims = _Task(settings), Path(settings["claims"])
+    paths = sorted(Path(settings["left"]).glob("[!.]*.parquet"))
+    for number in numbers(batches):
+        # Each task begins elsewhere, so that they share the work.
+        first = number % len(paths)
+        for path in (*paths[first:], *paths[:first]):
+            for place, row in enumerate(read_rows(path)):
+                if not task.missing(row) and claimed(claims, f"{path.stem}-{place}"):
+                    yield batch([_row(task.salvaged(row))], SALVAGED)
 
 
 def _found(row: Row) -> tuple[Salvaged, ReplicaLog]:
@@ -89,17 +109,34 @@ def _found(row: Row) -> tuple[Salvaged, ReplicaLog]:
 
 @dataclass(slots=True)
 class _Task:
-    root: Path
-    cluster_id: str
-    store: Mapping[str, str]
-    raw_only: bool
+    settings: Mapping[str, Any]
     _read: dict[str, LogDirectory] = field(default_factory=dict)
 
-    def salvage(self, row: Row, found: Salvaged) -> None:
-        """Salvage one replica and fill in `found`. Raises OSError for the output."""
+    def without_reading(self, row: Row) -> Salvaged | None:
+        """Return the replica where the scan tells that it holds nothing more, None elsewhere."""
+        found, log = _found(row)
+        nothing = None if row["unsure"] else nothing_lost(found.designated, log)
+        if nothing is None:
+            return None
+        found.log, found.lost, found.scanned_at = log, nothing, self.settings["scanned_at"]
+        return found
+
+    def missing(self, row: Row) -> str | None:
+        """Return the log directory that can't be read here, None where it can, or is not known."""
+        where: str | None = row["log_directory"]
+        try:
+            self._log_directory(where)
+        except Unreadable:
+            return where
+        return None
+
+    def salvaged(self, row: Row) -> Salvaged:
+        """Salvage one replica. Raises OSError for the output."""
+        found, _ = _found(row)
         partition = found.replica.topic_partition
-        attempt = self.root / ATTEMPTS / uuid.uuid4().hex
-        output = Output(attempt, None if self.raw_only else RecordsFile)
+        root = Path(self.settings["root"])
+        attempt = root / ATTEMPTS / uuid.uuid4().hex
+        output = Output(attempt, None if self.settings["raw_only"] else RecordsFile)
         place = ReplicaPlace(partition, found.replica.broker)
         try:
             directory = self._log_directory(row["log_directory"])
@@ -109,7 +146,8 @@ class _Task:
                 salvage_replica(folder, found, output, place, Unmetered())
         except Unreadable as error:
             found.problem(str(error))
-        move_into(attempt, self.root)
+        move_into(attempt, root)
+        return found
 
     def _log_directory(self, where: str | None) -> LogDirectory:
         """Return the log directory; rows come sorted by it, so one is kept. Raises Unreadable."""
@@ -117,7 +155,7 @@ class _Task:
             raise Unreadable("the scan does not say which log directory it lies in; scan again")
         if where not in self._read:
             try:
-                self._read = {where: read_log_directory(location_of(where, self.store))}
+                self._read = {where: read_log_directory(location_of(where, self.settings["store"]))}
             except Unreadable as error:
                 raise Unreadable(f"on {os.uname().nodename}: {error}") from None
         return self._read[where]
@@ -125,7 +163,8 @@ class _Task:
     def _name_in(self, directory: LogDirectory, replica: Replica) -> str:
         """Return the replica's directory name. Raises Unreadable when it is not as scanned."""
         meta = directory.meta
-        if meta.node_id != replica.broker or meta.cluster_id not in (self.cluster_id, None):
+        ours = self.settings["cluster_id"]
+        if meta.node_id != replica.broker or meta.cluster_id not in (ours, None):
             raise Unreadable(
                 f"{directory.location}: it belongs to node {meta.node_id} of cluster"
                 f" {meta.cluster_id} now; scan again"
@@ -153,3 +192,10 @@ def _row(found: Salvaged) -> dict[str, Any]:
         "problems": len(found.problems),
         "first_problem": found.problems[0] if found.problems else None,
     }
+
+
+def _away(row: Row, where: str) -> dict[str, Any]:
+    """Return a row that leaves the replica to others."""
+    key = {name: row[name] for name in ("topic", "partition", "broker")}
+    nothing = {"line": "", "size": 0, "problems": 0}
+    return {**key, **nothing, "away": where, "host": os.uname().nodename}

@@ -21,10 +21,12 @@ from kafka_unclean_recovery.log_dir.tree import (
 )
 from kafka_unclean_recovery.spark.new_files import write_text
 from kafka_unclean_recovery.spark.places import address_of, identities, location_of
-from kafka_unclean_recovery.spark.scan.elsewhere import Jobs, on_one_machine
+from kafka_unclean_recovery.spark.running import on_one_machine
+from kafka_unclean_recovery.spark.scan.elsewhere import Jobs
 from kafka_unclean_recovery.spark.scan.job import Home, ScanOptions, asked_there
 from kafka_unclean_recovery.spark.scan.listing import ListedRoot, Root, parts_of, roots_asked
-from kafka_unclean_recovery.spark.scan.tasks import numbers, told
+from kafka_unclean_recovery.spark.tasks import numbers, told
+from kafka_unclean_recovery.spark.turns import claimed
 
 _MOUNTS = Path("/proc/self/ns/mnt")
 
@@ -103,11 +105,7 @@ def _first_of_its_kind(claims: Path) -> bool:
     except OSError:
         mounts = str(os.getpid())
     name = hashlib.sha256(f"{os.uname().nodename} {mounts}".encode()).hexdigest()
-    try:
-        (claims / name).touch(exist_ok=False)
-    except FileExistsError:
-        return False
-    return True
+    return claimed(claims, name)
 
 
 def _seen(root: Location) -> dict[str, Any]:

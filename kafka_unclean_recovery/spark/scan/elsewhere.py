@@ -4,30 +4,29 @@ wrong with it."""
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from math import ceil
-from pathlib import Path
 from typing import Any
 
 from pyspark.sql import SparkSession
 
-from kafka_unclean_recovery.files.private_files import make_private_directory
-from kafka_unclean_recovery.spark.running import Watch, cores_of, run_watched
+from kafka_unclean_recovery.spark.running import (
+    TASKS_A_CORE,
+    Watch,
+    cores_of,
+    on_one_machine,
+    run_watched,
+)
 from kafka_unclean_recovery.spark.scan.job import Home
-from kafka_unclean_recovery.spark.scan.tasks import run_tasks
-from kafka_unclean_recovery.spark.shipping import is_connect
-from kafka_unclean_recovery.wording import and_more
+from kafka_unclean_recovery.spark.tasks import run_tasks
+from kafka_unclean_recovery.spark.turns import TRIES, new_claims
 
 _HERE = "kafka_unclean_recovery.spark.scan"
-_TASKS_A_CORE = 4
 # Where there are very many roots, metadata logs or replicas in pieces, a task gets this many.
 _NUMBERS_OF_A_TASK = 32
 _OF_TURNS = ("took", "away")
-# A task may die with what it has claimed.
-_TRIES = 2
 
 
 @dataclass(slots=True)
@@ -45,9 +44,8 @@ class Jobs:
         """Run `entry`, a function of this package, in tasks for the numbers below `count`, and
         return what they told."""
         cores = cores_of(self.spark)
-        tasks = min(count, max(cores * _TASKS_A_CORE, ceil(count / _NUMBERS_OF_A_TASK)))
-        tell = partial(self.watch.tasks, entry.partition(":")[0])
-        return self.run_in(entry, settings, count, tasks, lambda done: tell(done, tasks))
+        tasks = min(count, max(cores * TASKS_A_CORE, ceil(count / _NUMBERS_OF_A_TASK)))
+        return self.run_in(entry, settings, count, tasks, self._teller(entry, tasks))
 
     def run_in(
         self,
@@ -64,7 +62,7 @@ class Jobs:
             told = self._job(entry, {**settings, "anyhow": True}, count, tasks, tell)
             return list(_results(told))
         told = self._job(entry, settings, count, tasks, tell)
-        for _ in range(_TRIES):
+        for _ in range(TRIES):
             if left := _left(told):
                 told += self._again(entry, settings, left)
         left = _left(told)
@@ -75,10 +73,9 @@ class Jobs:
 
     def each_core(self, entry: str, settings: Mapping[str, Any]) -> list[dict[str, Any]]:
         """Run `entry` in more tasks than there are cores, all of which so have one."""
-        tasks = cores_of(self.spark) * _TASKS_A_CORE
-        tell = partial(self.watch.tasks, entry.partition(":")[0])
-        claimed = {**settings, "claims": str(self._claims())}
-        return self._job(entry, claimed, tasks, tasks, lambda done: tell(done, tasks))
+        tasks = cores_of(self.spark) * TASKS_A_CORE
+        claimed = {**settings, "claims": str(new_claims(self.home.work))}
+        return self._job(entry, claimed, tasks, tasks, self._teller(entry, tasks))
 
     def _again(
         self, entry: str, settings: Mapping[str, Any], left: Sequence[int]
@@ -96,33 +93,14 @@ class Jobs:
         job = run_tasks(self.spark, f"{_HERE}.{entry}", settings, count, tasks)
         return run_watched(self.spark, job, tasks, tell, lambda: self.watch.stopped)
 
-    def _claims(self) -> Path:
-        claims = self.home.work / "claims" / uuid.uuid4().hex
-        make_private_directory(claims.parent)
-        make_private_directory(claims)
-        return claims
+    def _teller(self, entry: str, tasks: int) -> Callable[[int], None]:
+        return partial(self.watch.tasks, entry.partition(":")[0], count=tasks)
 
     def _note(self, told: Iterable[Mapping[str, Any]], still: Sequence[int]) -> None:
         for row in told:
             if "away" in row:
                 hosts = self.nowhere if row["away"] in still else self.elsewhere
                 hosts.setdefault(row["place"], set()).add(row["host"])
-
-
-def on_one_machine(spark: SparkSession) -> bool:
-    """Return whether all tasks run in the driver's machine, which sees what it sees."""
-    if is_connect(spark):
-        return False
-    return str(spark.sparkContext.master).partition("[")[0] == "local"
-
-
-def sentences(missing: Mapping[str, Iterable[str]]) -> Iterator[str]:
-    """Yield a sentence for each group of places that are missing on the same hosts."""
-    groups: dict[tuple[str, ...], list[str]] = {}
-    for place, hosts in sorted(missing.items()):
-        groups.setdefault(tuple(sorted(hosts)), []).append(place)
-    for names, places in groups.items():
-        yield f"can't be read on {', '.join(names)}: {places[0]}{and_more(places)}"
 
 
 def _left(told: Iterable[Mapping[str, Any]]) -> list[int]:

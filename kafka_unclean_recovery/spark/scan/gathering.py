@@ -28,6 +28,7 @@ from kafka_unclean_recovery.log_dir.whole_disks import (
     with_gone_replicas,
 )
 from kafka_unclean_recovery.model import PartitionInfo, ReplicaLog, TopicPartition, WholeDisk
+from kafka_unclean_recovery.spark.doubts import Doubts, doubts_of
 from kafka_unclean_recovery.spark.new_files import read_rows, whole_rows
 from kafka_unclean_recovery.spark.places import spark_path
 from kafka_unclean_recovery.spark.scan.bundles import strays_file
@@ -35,7 +36,6 @@ from kafka_unclean_recovery.spark.scan.job import Home
 from kafka_unclean_recovery.spark.scan.listing import STRAYS
 from kafka_unclean_recovery.spark.scan.metadata import STATES
 from kafka_unclean_recovery.spark.scan.scanning import DONE, done_directory
-from kafka_unclean_recovery.spark.scan.tasks import numbers, told
 from kafka_unclean_recovery.spark.summaries import PARTITIONS as PARTITIONS_DIRECTORY
 from kafka_unclean_recovery.spark.summaries import REPLICAS as REPLICAS_DIRECTORY
 from kafka_unclean_recovery.spark.tables import (
@@ -49,7 +49,7 @@ from kafka_unclean_recovery.spark.tables import (
 from kafka_unclean_recovery.spark.tables import (
     partition_info as state_of_row,
 )
-from kafka_unclean_recovery.wording import below_high_watermark
+from kafka_unclean_recovery.spark.tasks import told
 
 _STATE, _STRAY, _LOG = range(3)
 
@@ -68,44 +68,18 @@ class Known:
 
 
 @dataclass(slots=True)
-class Doubts:
-    """The number of replicas with something wrong, and the first of them by topic, partition and
-    broker, with what is wrong."""
-
-    count: int = 0
-    first: tuple[str, int, int, str] | None = None
-
-    def add(self, first: tuple[str, int, int, str], count: int = 1) -> None:
-        self.count += count
-        self.first = first if self.first is None else min(self.first, first)
-
-
-@dataclass(slots=True)
 class ScanSummary:
-    """The counts of the tables. Replicas that are neither unusable nor suspect are trusted."""
+    """The counts of the tables."""
 
     partitions: int = 0
     replicas: int = 0
-    unusable: Doubts = field(default_factory=Doubts)
-    suspect: Doubts = field(default_factory=Doubts)
-    short: Doubts = field(default_factory=Doubts)
-    """The trusted replicas that end below their own high watermark."""
+    doubts: Doubts = field(default_factory=Doubts)
 
     def add(self, info: PartitionInfo) -> None:
         self.partitions += 1
         self.replicas += len(info.replica_logs)
         for log in info.replica_logs:
-            self.doubt(info.topic_partition, log)
-
-    def doubt(self, topic_partition: TopicPartition, log: ReplicaLog) -> None:
-        """Count the replica if there is something wrong with it."""
-        what = (*topic_partition, log.broker)
-        if log.problem:
-            self.unusable.add((*what, log.problem))
-        elif log.suspect:
-            self.suspect.add((*what, log.suspect))
-        elif log.ends_below_its_high_watermark:
-            self.short.add((*what, below_high_watermark(log)))
+            self.doubts.add(info.topic_partition, log)
 
 
 def rows_of_partitions(spark: SparkSession, home: Home, tasks: int) -> DataFrame:
@@ -136,12 +110,9 @@ def gather(settings: Mapping[str, Any], batches: Iterable[Any]) -> Iterator[Any]
     yield told(asdict(_written(settings, rows, task.partitionId())))
 
 
-def gather_few(settings: Mapping[str, Any], batches: Iterable[Any]) -> Iterator[Any]:
-    """Do the same in one task that reads all rows itself: where they are few, sorting them by Spark
-    takes longer than all the rest."""
-    list(numbers(batches))
-    rows = sorted(_all_rows(Home(Path(settings["home"]))), key=_order)
-    yield told(asdict(_written(settings, rows, 0)))
+def gather_few(settings: Mapping[str, Any], home: Home) -> ScanSummary:
+    """Do the same in this process, without Spark, which takes seconds to sort even a few rows."""
+    return _written(settings, sorted(_all_rows(home), key=_order), 0)
 
 
 def _all_rows(home: Home) -> Iterator[dict[str, Any]]:
@@ -188,11 +159,7 @@ def summary_of(told_by_tasks: Iterable[Mapping[str, Any]]) -> ScanSummary:
     for row in told_by_tasks:
         whole.partitions += row["partitions"]
         whole.replicas += row["replicas"]
-        kinds = {"unusable": whole.unusable, "suspect": whole.suspect, "short": whole.short}
-        for found, doubts in kinds.items():
-            if row[found]["count"]:
-                topic, partition, broker, text = row[found]["first"]
-                doubts.add((topic, partition, broker, text), row[found]["count"])
+        whole.doubts.join(doubts_of(row["doubts"]))
     return whole
 
 

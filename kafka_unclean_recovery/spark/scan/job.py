@@ -159,6 +159,16 @@ def begun(home: Home, asked: ScanOptions, now: str) -> Iterator[str]:
         yield str(document["begun"])
 
 
+def has_ended(home: Home, asked: ScanOptions, leave_out: tuple[str, ...]) -> bool:
+    """Return whether this scan has ended, which needs no Spark. Raises OSError, and InputError as
+    `begun` and check_left_out do."""
+    if not home.ended:
+        return False
+    with begun(home, asked, ""):
+        check_left_out(home, leave_out)
+    return True
+
+
 def _opened(home: Home, asked: ScanOptions, now: str) -> IO[bytes]:
     """Open job.json, which is made if need be, and lock it until it is closed."""
     home.path.mkdir(mode=0o700, exist_ok=True)

@@ -30,8 +30,6 @@ from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.spark.new_files import whole_rows, write_text
 from kafka_unclean_recovery.spark.places import address_of, identities, location_of
 from kafka_unclean_recovery.spark.scan.job import Home, ScanOptions, asked_there
-from kafka_unclean_recovery.spark.scan.tasks import numbers, told
-from kafka_unclean_recovery.spark.scan.turns import Turns
 from kafka_unclean_recovery.spark.scan.work_items import (
     ITEMS,
     Measured,
@@ -39,6 +37,8 @@ from kafka_unclean_recovery.spark.scan.work_items import (
     packed,
     piece_items,
 )
+from kafka_unclean_recovery.spark.tasks import numbers, told
+from kafka_unclean_recovery.spark.turns import Turns
 
 _arrow: Any = pyarrow
 _DIRECTORIES_OF_A_ROOT = 1 << 20

@@ -32,9 +32,9 @@ from kafka_unclean_recovery.model import PartitionInfo, PartitionState
 from kafka_unclean_recovery.spark.new_files import write_rows
 from kafka_unclean_recovery.spark.places import location_of
 from kafka_unclean_recovery.spark.scan.job import asked_there
-from kafka_unclean_recovery.spark.scan.tasks import told
-from kafka_unclean_recovery.spark.scan.turns import Turns, is_here
 from kafka_unclean_recovery.spark.tables import PARTITIONS, partition_row
+from kafka_unclean_recovery.spark.tasks import told
+from kafka_unclean_recovery.spark.turns import Turns, is_here
 
 _arrow: Any = pyarrow
 

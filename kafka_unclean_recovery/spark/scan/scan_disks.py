@@ -39,9 +39,10 @@ from kafka_unclean_recovery.spark.places import address_of
 from kafka_unclean_recovery.spark.running import Unwatched, Watch, cores_of, run_watched
 from kafka_unclean_recovery.spark.scan.bundles import gather_strays, make_bundles
 from kafka_unclean_recovery.spark.scan.census import census
-from kafka_unclean_recovery.spark.scan.elsewhere import Jobs, sentences
+from kafka_unclean_recovery.spark.scan.elsewhere import Jobs
 from kafka_unclean_recovery.spark.scan.gathering import (
     ScanSummary,
+    gather_few,
     named_brokers,
     rows_of_partitions,
     summary_of,
@@ -65,10 +66,11 @@ from kafka_unclean_recovery.spark.scan.metadata import (
 )
 from kafka_unclean_recovery.spark.scan.roots_table import roots_csv
 from kafka_unclean_recovery.spark.scan.scanning import done_directory
-from kafka_unclean_recovery.spark.scan.tasks import TOLD, collected
 from kafka_unclean_recovery.spark.shipping import on_executors
 from kafka_unclean_recovery.spark.summaries import SCAN, ScanHead, head_json, read_head
 from kafka_unclean_recovery.spark.tables import PARTITIONS, REPLICAS
+from kafka_unclean_recovery.spark.tasks import TOLD, collected
+from kafka_unclean_recovery.spark.turns import sentences
 
 _parquet: Any = pyarrow.parquet
 
@@ -277,7 +279,6 @@ def _gather(jobs: Jobs, plan: Mapping[str, Any]) -> ScanSummary:
     rows = plan["replicas"] + plan["states"]
     building = home.work / f"tables-{uuid.uuid4().hex}"
     settings = {
-        "home": str(home.path),
         "tables": str(building),
         "compacted": plan["compacted"],
         "covered": plan["covered"],
@@ -286,9 +287,9 @@ def _gather(jobs: Jobs, plan: Mapping[str, Any]) -> ScanSummary:
         "named": sorted(named_brokers(home, plan["zookeeper"])),
     }
     if rows <= _FEW_ROWS:
-        told = jobs.run("gathering:gather_few", settings, 1)
+        summary = gather_few(settings, home)
     else:
-        told = _gather_many(jobs.spark, home, settings, rows, jobs.watch)
+        summary = summary_of(_gather_many(jobs.spark, home, settings, rows, jobs.watch))
     for built, table, schema in zip(
         tables_in(building), home.tables, (REPLICAS, PARTITIONS), strict=True
     ):
@@ -298,7 +299,7 @@ def _gather(jobs: Jobs, plan: Mapping[str, Any]) -> ScanSummary:
             shutil.rmtree(table)
         built.rename(table)
     sync_directory(home.path)
-    return summary_of(told)
+    return summary
 
 
 def _gather_many(

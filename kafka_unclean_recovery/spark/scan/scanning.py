@@ -23,10 +23,10 @@ from kafka_unclean_recovery.spark.places import location_of
 from kafka_unclean_recovery.spark.scan.bundles import bundle_file, join_file
 from kafka_unclean_recovery.spark.scan.job import Home, ScanOptions, asked_there
 from kafka_unclean_recovery.spark.scan.piece_rows import piece_of, result_of, result_text
-from kafka_unclean_recovery.spark.scan.tasks import told
-from kafka_unclean_recovery.spark.scan.turns import Turns
 from kafka_unclean_recovery.spark.scan.work_items import job_of
 from kafka_unclean_recovery.spark.tables import REPLICAS, replica_row
+from kafka_unclean_recovery.spark.tasks import told
+from kafka_unclean_recovery.spark.turns import Turns
 
 _arrow: Any = pyarrow
 

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import os
+import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from kafka_unclean_recovery.files.private_files import make_private_directory
 from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
 from kafka_unclean_recovery.log_dir.tree import META_PROPERTIES, Location, Unreadable
-from kafka_unclean_recovery.spark.scan.tasks import numbers
+from kafka_unclean_recovery.spark.tasks import numbers
+from kafka_unclean_recovery.wording import and_more
+
+TRIES = 2
+"""How often what is left is tried: a task may die with what it has claimed."""
 
 
 @dataclass(slots=True)
@@ -54,13 +60,33 @@ class Turns:
 
     def _claimed(self, number: int) -> bool:
         claims = self.settings.get("claims")
-        if claims is None:
-            return True
-        try:
-            (Path(claims) / str(number)).touch(exist_ok=False)
-        except FileExistsError:
-            return False
-        return True
+        return claims is None or claimed(Path(claims), str(number))
+
+
+def claimed(claims: Path, name: str) -> bool:
+    """Return whether this call was the first for the name, of all processes that share `claims`."""
+    try:
+        (claims / name).touch(exist_ok=False)
+    except FileExistsError:
+        return False
+    return True
+
+
+def new_claims(work: Path) -> Path:
+    """Return a directory for the claims of one job. Raises OSError."""
+    claims = work / "claims" / uuid.uuid4().hex
+    make_private_directory(claims.parent)
+    make_private_directory(claims)
+    return claims
+
+
+def sentences(missing: Mapping[str, Iterable[str]]) -> Iterator[str]:
+    """Yield a sentence for each group of places that are missing on the same hosts."""
+    groups: dict[tuple[str, ...], list[str]] = {}
+    for place, hosts in sorted(missing.items()):
+        groups.setdefault(tuple(sorted(hosts)), []).append(place)
+    for names, places in groups.items():
+        yield f"can't be read on {', '.join(names)}: {places[0]}{and_more(places)}"
 
 
 def is_here(place: Location) -> bool:
