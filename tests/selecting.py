@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.runs import ALL, EACH, ONE_RELEASE, Test, release_in, runs
+from tests.runs import ALL, EACH, ONE_RELEASE, REST, Test, release_in, runs
 
 TESTS = Path(__file__).parent
 OPTION = "--releases"
@@ -20,10 +20,11 @@ COLLECTED = pytest.StashKey[Mapping[str, Test]]()
 def add_option(parser: pytest.Parser) -> None:
     parser.addoption(
         OPTION,
-        choices=(EACH, ONE_RELEASE, ALL),
+        choices=(EACH, REST, ONE_RELEASE, ALL),
         default=ALL,
         help="each: everything once, on one release of Kafka, and the shortest stories on the"
-        " others; one: all that runs on that release; all (default). See tests/runs.py",
+        " others; rest: what that leaves out; one: all that runs on that release; all (default)."
+        " See tests/runs.py",
     )
 
 

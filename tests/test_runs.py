@@ -17,7 +17,7 @@ from tests import runs
 from tests.collecting import WHOLE
 from tests.night.parts import PARTS, Part
 from tests.real.releases import NEWEST, ONE, TESTED
-from tests.runs import ALL, EACH, GROUPS, ONE_RELEASE, Test, groups_of, matches, table
+from tests.runs import ALL, EACH, GROUPS, ONE_RELEASE, REST, Test, groups_of, matches, table
 from tests.selecting import COLLECTED
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -139,6 +139,10 @@ def test_each_wing_has_a_story_on_each_release_in_each_run(tests: Mapping[str, T
     assert {group.name for group in GROUPS if group.older} == set(WINGS)
 
 
+def test_the_rest_is_what_each_run_leaves_out(tests: Mapping[str, Test]) -> None:
+    assert all(runs.runs(test, REST) is not runs.runs(test, EACH) for test in tests.values())
+
+
 def test_on_one_release_are_all_but_those_of_others(tests: Mapping[str, Test]) -> None:
     assert all(runs.runs(test, ALL) for test in tests.values())
     for test in tests.values():
@@ -147,8 +151,7 @@ def test_on_one_release_are_all_but_those_of_others(tests: Mapping[str, Test]) -
 
 
 def test_the_parts_of_a_night_together_run_everything(tests: Mapping[str, Test]) -> None:
-    # With the one that says `-m pytest`; another part asks for a file alone.
-    parts = [part for part in PARTS if part.command.count("-m") == 2]
+    parts = [part for part in PARTS if "--releases" in part.command]
     assert [nodeid for nodeid, test in tests.items() if not any(_has(p, test) for p in parts)] == []
     # What runs on one release runs on the newest, and on the one of most users.
     released = {part.environment.get("KAFKA_RELEASE", NEWEST) for part in parts}
@@ -158,9 +161,9 @@ def test_the_parts_of_a_night_together_run_everything(tests: Mapping[str, Test])
 def _has(part: Part, test: Test) -> bool:
     """Return whether the part runs the test on this session's release."""
     told = dict(pairwise(part.command))
-    marks = {"real": test.real, "containers": test.path.startswith("containers/")}
+    marked = test.real if told["-m"] == "real" else told["-m"] == "pytest"
     ours = part.environment.get("KAFKA_RELEASE", NEWEST) == NEWEST
-    return ours and runs.runs(test, told.get("--releases", ALL)) and eval(told["-m"], {}, marks)
+    return ours and marked and runs.runs(test, told["--releases"])
 
 
 def test_each_promise_is_tried_in_each_run(tests: Mapping[str, Test]) -> None:

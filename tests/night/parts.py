@@ -26,14 +26,14 @@ class Part:
 
 PARTS = (
     Part(
-        "rules",
-        "every test that runs no real Kafka",
-        (*TESTS, "--releases", "all", "-m", "not real and not containers"),
+        "each-run",
+        "every rule and story once, in containers too, as `make test` has them",
+        (*TESTS, "--releases", "each"),
     ),
     Part(
-        "real",
-        "every test on real Kafka, on all releases",
-        (*TESTS, "--releases", "all", "-m", "real"),
+        "rest",
+        "every other test: the other releases of Kafka, and what takes long",
+        (*TESTS, "--releases", "rest"),
     ),
     Part(
         "real-4.3.1",
@@ -41,7 +41,6 @@ PARTS = (
         (*TESTS, "--releases", "one", "-m", "real"),
         {"KAFKA_RELEASE": "4.3.1"},
     ),
-    Part("containers", "every test in containers", (*PYTEST, "-m", "containers")),
     Part(
         "oldest-spark",
         "the tests of Spark on the oldest releases of Spark, pyarrow and pandas",
