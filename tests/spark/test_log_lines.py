@@ -43,6 +43,8 @@ def test_what_spark_quotes_does_not_act_on_the_terminal(tmp_path: Path) -> None:
     )
     first, *others = done.stderr.splitlines()
     assert first.endswith(" ERROR Task: x?[2J???kafka-unclean-recovery: all is well")
-    assert sum("all is well" in line for line in others) == 1
+    # Releases of log4j differ in what is one line of an exception.
+    assert others[0].startswith("  java.lang.RuntimeException: x")
+    assert sum("all is well" in line for line in others) <= 1
     assert not [line for line in others if not line.startswith("  ")]
     assert done.stderr.replace("\n", "").replace("\t", "").isprintable()
