@@ -20,6 +20,7 @@ _NO_MODULE = re.compile(r"ModuleNotFoundError: No module named '(pyarrow|pandas|
 _NO_PYTHON = re.compile(r'Cannot run program "([^"]+)"')
 # What py4j says of a JVM that has gone; after an OutOfMemoryError Spark ends it.
 _GONE = re.compile(r"An error occurred while calling [\w.]+\Z|Answer from Java side is empty")
+_CAUSE = "Caused by: "
 # So Spark calls the one executor of a local session.
 _DRIVER = "driver"
 _BY_FLAG = "--conf spark.pyspark.python=PATH"
@@ -56,10 +57,12 @@ def _host(text: str) -> str | None:
 
 
 def _last(text: str) -> str:
-    """Return the last line of a Python traceback in the text, else the first line."""
+    """Return the last line of a Python traceback in the text, else the last cause that a JVM tells,
+    else the first line."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     told = [line for line in lines if _ERROR_LINE.match(line)]
-    return next(iter(told or lines), "")
+    causes = [line.removeprefix(_CAUSE) for line in reversed(lines) if line.startswith(_CAUSE)]
+    return next(iter(told or causes or lines), "")
 
 
 def pythons_without(spark: SparkSession, module: str, tasks: int) -> list[str]:

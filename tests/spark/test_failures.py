@@ -62,6 +62,14 @@ AWAY = 'java.io.IOException: Cannot run program "/nope/python3": error=2, No suc
             " (--conf spark.driver.memory=4g)",
             id="a driver without memory",
         ),
+        pytest.param(
+            "An error occurred while calling o605.getResult.\n: org.apache.spark.SparkException:"
+            " Exception thrown in awaitResult: \n\tat a.b\nCaused by: org.apache.spark."
+            "SparkException: Job aborted: TaskResultLost (result lost from block manager)\n\tat c",
+            "org.apache.spark.SparkException: Job aborted: TaskResultLost (result lost from block"
+            " manager)",
+            id="a cause that a JVM tells",
+        ),
         pytest.param("\n no traceback\nat all", "no traceback", id="no task's"),
         pytest.param("", "", id="nothing"),
     ],
