@@ -15,6 +15,7 @@ from typing import Any
 
 import pyarrow.parquet
 
+from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.files.private_files import make_private_directory, private
 from kafka_unclean_recovery.files.sync_directory import sync_directory
 from kafka_unclean_recovery.spark.tables import Row, batch
@@ -72,9 +73,16 @@ def read_rows(path: Path) -> Iterator[dict[str, Any]]:
 
 def count_rows(directory: Path) -> int:
     """Return the number of rows of a table, of which only the ends of files are read. Raises
-    OSError."""
-    paths = directory.glob("[!.]*.parquet")
-    return sum(_parquet.read_metadata(path).num_rows for path in paths)
+    InputError."""
+    return sum(map(_rows_of, directory.glob("[!.]*.parquet")))
+
+
+def _rows_of(path: Path) -> int:
+    try:
+        return int(_parquet.read_metadata(path).num_rows)
+    except (OSError, pyarrow.ArrowException) as error:
+        why = getattr(error, "strerror", None) or error
+        raise InputError(f"{path}: can't be read as Parquet: {why}; scan again") from None
 
 
 @contextmanager

@@ -16,6 +16,7 @@ from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
 from kafka_unclean_recovery.documents.manual_recovery import leader_line
 from kafka_unclean_recovery.documents.plan import plan_line
+from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.model import (
     PartitionInfo,
     PartitionReport,
@@ -25,6 +26,7 @@ from kafka_unclean_recovery.model import (
 )
 from kafka_unclean_recovery.planning.merged_scans import merge_infos
 from kafka_unclean_recovery.planning.offline_plan import plan_from_disks
+from kafka_unclean_recovery.spark.new_files import count_rows
 from kafka_unclean_recovery.spark.plan import merging, plan_rows, plan_texts, planning
 from kafka_unclean_recovery.spark.plan.merged_rows import merged_infos
 from kafka_unclean_recovery.spark.plan.merging import read_scans
@@ -123,6 +125,14 @@ def test_the_more_was_found_the_less_the_driver_takes_at_a_time(
     sizes = sorted(row.size for row in by_task.agg(F.sum(F.length("text")).alias("size")).collect())
     assert len(sizes) == told
     assert sizes[-1] < sum(sizes) / 5
+
+
+def test_a_table_that_was_cut_short_is_named(tmp_path: Path) -> None:
+    directory = write_summaries(tmp_path / "few", random_info(1, 20))
+    (table,) = (directory / "replicas").glob("*.parquet")
+    table.write_bytes(table.read_bytes()[:-3])
+    with pytest.raises(InputError, match=f"{table}: can't be read as Parquet: .*; scan again"):
+        count_rows(directory / "replicas")
 
 
 SORTED = pyarrow.schema(
