@@ -73,10 +73,16 @@ def salvage(settings: Mapping[str, Any], batches: Iterator[Any]) -> Iterator[Any
     task = _Task(settings)
     for rows in batches:
         for row in rows.to_pylist():
-            found = task.without_reading(row)
-            away = None if found or settings["anyhow"] else task.missing(row)
-            told = _away(row, away) if away else _row(found or task.salvaged(row))
-            yield batch([told], SALVAGED)
+            found, log = _found(row)
+            nothing = None if row["unsure"] else nothing_lost(found.designated, log)
+            if nothing is not None:
+                found.log, found.lost, found.scanned_at = log, nothing, settings["scanned_at"]
+            elif not settings["anyhow"] and (away := task.missing(row)):
+                yield batch([_away(row, away)], SALVAGED)
+                continue
+            else:
+                task.salvage(row, found)
+            yield batch([_row(found)], SALVAGED)
 
 
 def salvage_left(settings: Mapping[str, Any], batches: Iterator[Any]) -> Iterator[Any]:
@@ -93,7 +99,9 @@ def salvage_left(settings: Mapping[str, Any], batches: Iterator[Any]) -> Iterato
         for path in (*paths[first:], *paths[:first]):
             for place, row in enumerate(read_rows(path)):
                 if not task.missing(row) and claimed(claims, f"{path.stem}-{place}"):
-                    yield batch([_row(task.salvaged(row))], SALVAGED)
+                    found, _ = _found(row)
+                    task.salvage(row, found)
+                    yield batch([_row(found)], SALVAGED)
 
 
 def _found(row: Row) -> tuple[Salvaged, ReplicaLog]:
@@ -112,15 +120,6 @@ class _Task:
     settings: Mapping[str, Any]
     _read: dict[str, LogDirectory] = field(default_factory=dict)
 
-    def without_reading(self, row: Row) -> Salvaged | None:
-        """Return the replica where the scan tells that it holds nothing more, None elsewhere."""
-        found, log = _found(row)
-        nothing = None if row["unsure"] else nothing_lost(found.designated, log)
-        if nothing is None:
-            return None
-        found.log, found.lost, found.scanned_at = log, nothing, self.settings["scanned_at"]
-        return found
-
     def missing(self, row: Row) -> str | None:
         """Return the log directory that can't be read here, None where it can, or is not known."""
         where: str | None = row["log_directory"]
@@ -130,9 +129,8 @@ class _Task:
             return where
         return None
 
-    def salvaged(self, row: Row) -> Salvaged:
-        """Salvage one replica. Raises OSError for the output."""
-        found, _ = _found(row)
+    def salvage(self, row: Row, found: Salvaged) -> None:
+        """Salvage one replica and fill in `found`. Raises OSError for the output."""
         partition = found.replica.topic_partition
         root = Path(self.settings["root"])
         attempt = root / ATTEMPTS / uuid.uuid4().hex
@@ -147,7 +145,6 @@ class _Task:
         except Unreadable as error:
             found.problem(str(error))
         move_into(attempt, root)
-        return found
 
     def _log_directory(self, where: str | None) -> LogDirectory:
         """Return the log directory; rows come sorted by it, so one is kept. Raises Unreadable."""
