@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -61,7 +61,6 @@ _ADDRESS = re.compile(
 )
 # What a name may stand in, and before the number of a partition.
 _TOKEN = re.compile(r"[\w.-]+")
-_PLAIN = re.compile(r"\w(?:[\w.-]*\w)?|\w")
 _OF_PARTITION = re.compile(r"(.+)(-\d+)")
 _PATH = re.compile(r"(?<![\w/.])/[\w.@+-]+(?:/[\w.@+-]+)+")
 
@@ -77,6 +76,7 @@ class Masks:
     words: dict[str, str] = field(default_factory=dict)
     _counts: dict[str, int] = field(default_factory=dict)
     _odd: re.Pattern[str] | None = None
+    _ends_of_names: Sequence[tuple[int, int]] = ()
 
     def learn(self, kind: str, names: Iterable[str]) -> None:
         """Give a word to each name that has none yet."""
@@ -108,20 +108,27 @@ class Masks:
     def text(self, text: str) -> str:
         """Return a sentence with words instead of names, addresses and paths."""
         if self._odd is None:
-            self._odd = _alternatives(n for n in self.words if not _PLAIN.fullmatch(n))
-        told = self._odd.sub(lambda found: self.words[found[0]], text)
-        told = _TOKEN.sub(self._of_token, told)
+            self._odd = _alternatives(n for n in self.words if not _TOKEN.fullmatch(n))
+            ends = {_ends(name) for name in self.words}
+            # Before the number of a partition a name ends where it wants.
+            ends |= {(begins, 0) for begins, _ in ends} | {(0, 0)}
+            self._ends_of_names = sorted(ends, key=sum, reverse=True)
+        told = "".join(
+            self.words[piece] if number % 2 else _TOKEN.sub(self._of_token, piece)
+            for number, piece in enumerate(self._odd.split(text))
+        )
         return _PATH.sub("path", _ADDRESS.sub("address", told))
 
     def _of_token(self, found: re.Match[str]) -> str:
-        """Return what stands for a name, alone or before the number of a partition; points and
-        hyphens around it are the sentence's."""
+        """Return what stands for a name, alone or before the number of a partition."""
         whole = found[0]
-        name = whole.strip(".-")
-        before, _, after = whole.partition(name) if name else (whole, "", "")
-        if name not in self.words and (parted := _OF_PARTITION.fullmatch(name)):
-            name, after = parted[1], parted[2] + after
-        return f"{before}{self.words[name]}{after}" if name in self.words else whole
+        for before, part, after in _cuts(whole, self._ends_of_names):
+            if part in self.words:
+                return f"{before}{self.words[part]}{after}"
+            parted = _OF_PARTITION.fullmatch(part)
+            if parted and parted[1] in self.words:
+                return f"{before}{self.words[parted[1]]}{parted[2]}{after}"
+        return whole
 
     def _learn(self, value: Any, key: str) -> None:
         if isinstance(value, dict):
@@ -163,7 +170,25 @@ def _documents(content: bytes) -> list[Any]:
         raise NotMasked("it is no JSON") from None
 
 
+def _ends(name: str) -> tuple[int, int]:
+    """Return how many points and hyphens a text begins and ends with."""
+    return len(name) - len(name.lstrip(".-")), len(name) - len(name.rstrip(".-"))
+
+
+def _cuts(token: str, ends: Iterable[tuple[int, int]]) -> Iterator[tuple[str, str, str]]:
+    """Yield what may be a name in a token, with what stands before and after it: the whole, then
+    with as many points and hyphens as names end with; the others are the sentence's."""
+    yield "", token, ""
+    first, last = _ends(token)
+    if first < len(token):
+        for begins, stops in ends:
+            if begins <= first and stops <= last:
+                begin, end = first - begins, len(token) - last + stops
+                yield token[:begin], token[begin:end], token[end:]
+
+
 def _alternatives(names: Iterable[str]) -> re.Pattern[str]:
-    """Return what finds names that have other characters than a topic's: those are few."""
+    """Return what parts a text at names that have other characters than a topic's: those are
+    few."""
     longest_first = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
-    return re.compile(rf"(?<!\w)(?:{longest_first or '(?!)'})(?!\w)")
+    return re.compile(rf"(?<!\w)({longest_first or '(?!)'})(?!\w)")

@@ -198,6 +198,24 @@ def test_what_cannot_be_read_is_not_masked(content: bytes) -> None:
 NAMES = st.text("ab.-_01", min_size=1, max_size=4).filter(lambda name: name not in (".", ".."))
 
 
+@pytest.mark.parametrize(
+    ("names", "text", "told"),
+    [
+        (["0.", "0..0"], "0..0-1, 0..0 and 0.-1. lose, 0..", "{1}-1, {1} and {0}-1. lose, {0}."),
+        (["-a.", "a"], "-a.-0: -a.. (a.) -a-0", "{0}-0: {0}. ({1}.) -{1}-0"),
+        (["a b", "topic-1"], "a b lags; topic-1 not", "{0} lags; {1} not"),
+        (["x:y", "y"], "of x:y-0, y-0", "of {0}-0, {1}-0"),
+        (["-"], "--3 and - lose; " + "-" * 100_000, "{0}-3 and {0} lose; " + "-" * 100_000),
+        (["a" * 300 + "."], "a" * 300 + "., but", "{0}, but"),
+    ],
+)
+def test_a_name_is_found_whole_whatever_it_ends_with(
+    names: list[str], text: str, told: str
+) -> None:
+    masks = _masks(*names)
+    assert masks.text(text) == told.format(*(masks.words[name] for name in names))
+
+
 @given(st.lists(NAMES, min_size=1, max_size=5, unique=True), st.integers(0, 99), st.data())
 def test_a_topic_in_a_field_and_before_a_partition_is_never_left(
     topics: list[str], number: int, data: Any
