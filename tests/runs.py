@@ -2,8 +2,8 @@
 
 `--releases each`, as `make test` has it, runs every rule and every story once, on one release, plus
 the shortest story of each wing on every other release; `rest` runs all the others; `all`, the
-default, runs everything; `one` runs what `all` runs on that one release. The one release is the
-newest, or KAFKA_RELEASE.
+default, runs everything; `one` leaves out those whose parameters name a release, which are the same
+whatever the one release is. That is the newest, or KAFKA_RELEASE.
 
 A pattern is a file below tests/, or `file::function`; with `[word` after it those whose parameters
 contain the word.
@@ -27,13 +27,14 @@ _RELEASE = re.compile("|".join(map(re.escape, (*TESTED, READ_ONLY))))
 @dataclass(frozen=True, slots=True)
 class Test:
     """A test as pytest collected it. path: below tests/. parameters: their ids. real: it runs on
-    real Kafka, of this release."""
+    real Kafka, of this release. named: its parameters tell the release."""
 
     path: str
     function: str
     parameters: str
     real: bool
     release: str = ONE
+    named: bool = False
 
     __test__ = False
 
@@ -364,9 +365,9 @@ def runs(test: Test, releases: str) -> bool:
     """Return whether a run with `--releases` like this has it."""
     if releases == ALL:
         return True
-    on_one = not test.real or test.release == ONE
     if releases == ONE_RELEASE:
-        return on_one
+        return not test.named
+    on_one = not test.real or test.release == ONE
     # A new test may be in no group yet, which tests/test_runs.py tells: it runs.
     in_each = all(_in_each_run(test, on_one, group) for group in groups_of(test))
     return in_each is (releases == EACH)
@@ -379,11 +380,11 @@ def _in_each_run(test: Test, on_one: bool, group: Group) -> bool:
     return on_one or (of_a_wing and test.release in TESTED)
 
 
-def release_in(texts: Iterable[str]) -> str:
-    """Return the release that these tell, which are the ids and the reprs of a test's parameters;
-    ONE where they tell none."""
+def release_in(texts: Iterable[str]) -> str | None:
+    """Return the one release that these tell, which are the ids and the reprs of a test's
+    parameters."""
     found = {release for text in texts for release in _RELEASE.findall(text)}
-    return found.pop() if len(found) == 1 else ONE
+    return found.pop() if len(found) == 1 else None
 
 
 def table(groups: Iterable[Group] = GROUPS) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.real.releases import ONE
 from tests.runs import ALL, EACH, ONE_RELEASE, REST, Test, release_in, runs
 
 TESTS = Path(__file__).parent
@@ -23,7 +24,7 @@ def add_option(parser: pytest.Parser) -> None:
         choices=(EACH, REST, ONE_RELEASE, ALL),
         default=ALL,
         help="each: everything once, on one release of Kafka, and the shortest stories on the"
-        " others; rest: what that leaves out; one: all that runs on that release; all (default)."
+        " others; rest: what that leaves out; one: those that name no release; all (default)."
         " See tests/runs.py",
     )
 
@@ -79,5 +80,7 @@ def as_test(item: pytest.Item) -> Test:
     if item.get_closest_marker("real") is None:
         return Test(path, function, parameters, real=False)
     params = getattr(getattr(item, "callspec", None), "params", {})
-    release = release_in((parameters, *map(repr, params.values())))
-    return Test(path, function, parameters, real=True, release=release)
+    named = release_in((parameters, *map(repr, params.values())))
+    return Test(
+        path, function, parameters, real=True, release=named or ONE, named=named is not None
+    )

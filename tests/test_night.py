@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -123,10 +124,13 @@ sys.exit(1)
 
 
 def test_stopped_it_ends_the_part_and_says_what_is_left(tmp_path: Path) -> None:
-    waits = Part("waits", "what waits shows", (sys.executable, "-c", WAITS))
+    waits, too = (
+        Part(name, "what waits shows", (sys.executable, "-c", WAITS), cores=1)
+        for name in ("waits", "too")
+    )
     script = (
         "import sys; from pathlib import Path; from tests.night.__main__ import *;"
-        f"sys.exit(main([], {(GREEN, waits, LAST)!r}, Stamps(Path({str(tmp_path / 'root')!r}),"
+        f"sys.exit(main([], {(GREEN, waits, too, LAST)!r}, Stamps(Path({str(tmp_path / 'root')!r}),"
         f" Path({str(tmp_path / 'stamps')!r}))))"
     )
     (tmp_path / "root").mkdir()
@@ -136,15 +140,40 @@ def test_stopped_it_ends_the_part_and_says_what_is_left(tmp_path: Path) -> None:
     with said.open("w") as shown:
         run = subprocess.Popen([sys.executable, "-c", script], cwd=ROOT, stdout=shown)
     # By what the run shows of it: the part is running, and the run no longer starts it.
-    wait_until(lambda: " waits\n" in said.read_text(), TIMEOUT, said.read_text)
-    part = re.search(r"(\d+) waits\n", said.read_text())
-    assert part is not None
+    wait_until(lambda: said.read_text().count(" waits\n") == 2, TIMEOUT, said.read_text)
+    groups = [int(group) for group in re.findall(r"(\d+) waits\n", said.read_text())]
     run.send_signal(signal.SIGINT)
     assert run.wait(TIMEOUT) == 130
-    assert "cleared" in said.read_text()
-    assert said.read_text().splitlines()[-1] == "Stopped. Left: waits, last"
-    with pytest.raises(ProcessLookupError):
-        os.killpg(int(part[1]), 0)
+    assert said.read_text().count("cleared") == 2
+    assert said.read_text().splitlines()[-1] == "Stopped. Left: waits, too, last"
+    for group in groups:
+        with pytest.raises(ProcessLookupError):
+            os.killpg(group, 0)
+
+
+# It ends well once another one is there at the same time.
+MEETS = "touch {name}; for _ in $(seq 600); do [ -e {other} ] && exit; sleep 0.1; done; exit 1"
+
+
+def test_parts_of_one_core_run_by_twos_and_others_alone(stamps: Stamps) -> None:
+    left, right = (
+        Part(
+            name, name, ("sh", "-c", MEETS.format(name=f"../{name}", other=f"../{other}")), cores=1
+        )
+        for name, other in (("left", "right"), ("right", "left"))
+    )
+    third = replace(_part("third", 1, "[ ! -e ../wide ]"), cores=1)
+    wide = _part("wide", 1, "[ -e ../right ] && touch ../wide; sleep 0.5; rm ../wide")
+    assert main([], (left, right, wide, third), stamps) == 0
+    assert _ran(stamps) == ["wide", "third"]
+
+
+def test_what_one_of_two_says_is_told_by_its_name(
+    stamps: Stamps, capsys: pytest.CaptureFixture[str]
+) -> None:
+    says = Part("says", "words", ("printf", "one\ntwo"), cores=1)
+    assert main([], (says,), stamps) == 0
+    assert "says: one\nsays: two\n\n  says" in capsys.readouterr().out
 
 
 def test_no_part_is_taken_for_another(capsys: pytest.CaptureFixture[str]) -> None:

@@ -16,7 +16,7 @@ import pytest
 from tests import runs
 from tests.collecting import WHOLE
 from tests.night.parts import PARTS, Part
-from tests.real.releases import NEWEST, ONE, TESTED
+from tests.real.releases import NEWEST, ONE, READ_ONLY, TESTED
 from tests.runs import ALL, EACH, GROUPS, ONE_RELEASE, REST, Test, groups_of, matches, table
 from tests.selecting import COLLECTED
 
@@ -143,11 +143,12 @@ def test_the_rest_is_what_each_run_leaves_out(tests: Mapping[str, Test]) -> None
     assert all(runs.runs(test, REST) is not runs.runs(test, EACH) for test in tests.values())
 
 
-def test_on_one_release_are_all_but_those_of_others(tests: Mapping[str, Test]) -> None:
+def test_on_one_release_are_all_but_those_that_name_theirs(tests: Mapping[str, Test]) -> None:
     assert all(runs.runs(test, ALL) for test in tests.values())
-    for test in tests.values():
-        other = test.real and test.release != ONE
-        assert runs.runs(test, ONE_RELEASE) is not other
+    one = {nodeid for nodeid, test in tests.items() if runs.runs(test, ONE_RELEASE)}
+    assert tests.keys() - one == {nodeid for nodeid, test in tests.items() if test.named}
+    assert {tests[nodeid].release for nodeid in one} == {ONE}
+    assert {test.release for test in tests.values() if test.named} == {*TESTED, READ_ONLY}
 
 
 def test_the_parts_of_a_night_together_run_everything(tests: Mapping[str, Test]) -> None:

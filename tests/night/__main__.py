@@ -1,8 +1,8 @@
-"""`make test-all`: each part that did not pass yet on this commit, one after another.
+"""`make test-all`: each part that did not pass yet on this commit; those of one core by twos.
 
     make test-all                            what is left
     make test-all AGAIN=1                    all of it
-    make test-all PARTS="chaos simulation"   these, whatever they did before
+    make test-all PARTS="chaos-1 hostile"    these, whatever they did before
 
 A part that fails keeps none of the others from being run. Ends with 1 when one failed, and with 130
 when it was stopped.
@@ -15,6 +15,7 @@ import re
 import signal
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 
 from tests.night.parts import PARTS, Part, chosen, listing
@@ -37,12 +38,11 @@ def main(arguments: Sequence[str], parts: Sequence[Part] = PARTS, stamps: Stamps
     todo = chosen(parts, asked.parts, passed, again=asked.again)
     done: dict[str, Ended] = {}
     try:
-        for part in todo:
-            print(f"\n=== {part.name}: {part.shows}", flush=True)
-            ended = run(part, stamps.root)
-            done[part.name] = ended
-            if ended.passed and commit is not None:
-                _keep(stamps, commit, part, ended)
+        with closing(run(todo, stamps.root)) as all_ended:
+            for part, ended in all_ended:
+                done[part.name] = ended
+                if ended.passed and commit is not None:
+                    _keep(stamps, commit, part, ended)
     except KeyboardInterrupt:
         left = [part.name for part in todo if part.name not in done]
         print(_summary(parts, done, passed))
@@ -69,7 +69,7 @@ def _summary(parts: Sequence[Part], done: Mapping[str, Ended], passed: Mapping[s
         rows.append(f"  {part.name:<15} {how:<13} {ended.seconds:6.0f} s  {ended.closing:.100}")
         tests += count_of(ended.closing)
         seconds += ended.seconds
-    total = f"{tests} tests passed; {seconds / 60:.0f} minutes in all"
+    total = f"{tests} tests passed; the parts took {seconds / 60:.0f} minutes"
     return "\n".join(("", *rows, total))
 
 

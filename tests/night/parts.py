@@ -1,4 +1,4 @@
-"""The parts of `make test-all`. Their sizes are for three hours of two quiet cores: what takes
+"""The parts of `make test-all`. Their sizes are for two hours of two quiet cores: what takes
 longer is seldom run to its end. More of one is had by hand: `python -m tests.simulation --runs`."""
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ TESTS = (*PYTEST, "-n", "4", "--dist", "loadfile", "--no-loadscope-reorder")
 _STARTS = (PYTHON, "-m", "tests.real.whole_starts")
 _CUTS = (PYTHON, "-m", "tests.real.power_cuts")
 _CHAOS = (PYTHON, "-m", "tests.chaos")
+# Of a machine that a night is for.
+CORES = 2
 _SEEDS = ("tests/real/test_quorum_seeds.py", "tests/real/test_seeds_by_kafkas_controller.py")
 
 
@@ -22,6 +24,7 @@ class Part:
     shows: str
     command: tuple[str, ...]
     environment: Mapping[str, str] = field(default_factory=dict)
+    cores: int = CORES
 
 
 PARTS = (
@@ -37,7 +40,7 @@ PARTS = (
     ),
     Part(
         "real-4.3.1",
-        "those that run on one release, on 4.3.1",
+        "those that name no release, on 4.3.1",
         (*TESTS, "--releases", "one", "-m", "real"),
         {"KAFKA_RELEASE": "4.3.1"},
     ),
@@ -46,44 +49,48 @@ PARTS = (
         "the tests of Spark on the oldest releases of Spark, pyarrow and pandas",
         (PYTHON, "-m", "tests.night.oldest_spark"),
     ),
+    *(
+        Part(
+            f"simulation-{number}",
+            f"faults at once in 2,000 recoveries on the emulator, from seed {seed} on",
+            (PYTHON, "-m", "tests.simulation", "--runs", "2000", "--seed", str(seed)),
+        )
+        for number, seed in ((1, 1), (2, 2_001))
+    ),
+    *(
+        Part(
+            f"chaos-{number}",
+            f"faults in 45 recoveries on real clusters, from seed {seed} on",
+            (*_CHAOS, "--runs", "45", "--seed", str(seed), "--workers", "4"),
+        )
+        for number, seed in ((1, 1), (2, 46))
+    ),
+    Part(
+        "hostile",
+        "odd texts and numbers in each field of answers, documents and disks, for each command",
+        (PYTHON, "-m", "tests.hostile"),
+        cores=1,
+    ),
     Part(
         "quorum-seeds",
         "controllers start on 60 seeds of damaged metadata logs, and Kafka's controller loads 300,"
         " or those get no plan",
         (*PYTEST, *_SEEDS),
         {"QUORUM_STARTS": "60", "QUORUM_SEEDS": "300"},
+        cores=1,
     ),
     Part(
         "model-check",
         "no state of the emulated controller within the bounds breaks an invariant",
         (PYTHON, "-m", "benchmarks.model_check"),
-    ),
-    Part(
-        "hostile",
-        "odd texts and numbers in each field of answers, documents and disks, for each command",
-        (PYTHON, "-m", "tests.hostile"),
-    ),
-    *(
-        Part(
-            f"simulation-{number}",
-            f"faults at once in 3,000 recoveries on the emulator, from seed {seed} on",
-            (PYTHON, "-m", "tests.simulation", "--runs", "3000", "--seed", str(seed)),
-        )
-        for number, seed in ((1, 1), (2, 3_001))
-    ),
-    *(
-        Part(
-            f"chaos-{number}",
-            f"faults in 60 recoveries on real clusters, from seed {seed} on",
-            (*_CHAOS, "--runs", "60", "--seed", str(seed), "--workers", "4"),
-        )
-        for number, seed in ((1, 1), (2, 61))
+        cores=1,
     ),
     *(
         Part(
             f"fidelity-{version}",
             f"our controller does what that of {version} does in {steps:,} random steps",
             (PYTHON, "-m", "tests.fidelity", "--version", version, "--steps", str(steps)),
+            cores=1,
         )
         for version, steps in (("4.4.0", 200_000), ("4.3.1", 100_000), ("3.9.1", 100_000))
     ),
@@ -92,6 +99,7 @@ PARTS = (
             f"disks-{version}",
             f"what a start of {version} makes of {states:,} disks in random states is foretold",
             (PYTHON, "-m", "tests.fidelity.disk", "--version", version, "--states", str(states)),
+            cores=1,
         )
         for version, states in (("4.4.0", 20_000), ("4.3.1", 5_000), ("3.9.1", 5_000))
     ),
@@ -101,14 +109,16 @@ PARTS = (
             f"what was said before brokers of {version} start on random disks, in {rounds} rounds,"
             " comes true on all brokers",
             (*_STARTS, "--version", version, "--rounds", str(rounds)),
+            cores=1,
         )
-        for version, rounds in (("4.4.0", 20), ("4.3.1", 10), ("3.9.1", 10))
+        for version, rounds in (("4.4.0", 12), ("4.3.1", 8), ("3.9.1", 8))
     ),
     *(
         Part(
             f"cuts-{version}",
-            f"after 20 power cuts of {version} those lead, and that is lost, that start-order said",
-            (*_CUTS, "--version", version, "--rounds", "20"),
+            f"after 12 power cuts of {version} those lead, and that is lost, that start-order said",
+            (*_CUTS, "--version", version, "--rounds", "12"),
+            cores=1,
         )
         for version in ("4.4.0", "4.3.1", "3.9.1")
     ),

@@ -1,16 +1,20 @@
-"""A part as a process: what it says as it comes, and its end."""
+"""Parts as processes, as many at once as have cores: what they say as it comes, and their ends."""
 
 from __future__ import annotations
 
 import contextlib
 import os
+import selectors
 import signal
 import subprocess
 import time
-from dataclasses import dataclass
+from collections import deque
+from collections.abc import Generator, Iterable
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import IO
 
-from tests.night.parts import Part
+from tests.night.parts import CORES, Part
 
 # Pytest has brokers and containers to stop.
 PATIENCE = 180.0
@@ -25,54 +29,96 @@ class Ended:
     seconds: float
 
 
-def run(part: Part, root: Path) -> Ended:
-    """Run a part. Ctrl-C reaches it once, and it has time to clear up; a second one kills it."""
-    begun = time.monotonic()
-    process = subprocess.Popen(
-        part.command,
-        cwd=root,
-        env={**os.environ, **part.environment, "PYTHONUNBUFFERED": "1"},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-        start_new_session=True,
-        # A night begins by nohup, mostly, and what is tried has to notice a SIGHUP.
-        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),
-    )
+def run(parts: Iterable[Part], root: Path) -> Generator[tuple[Part, Ended]]:
+    """Run parts in their order, and yield each as it ends. Ctrl-C reaches those that run once, and
+    they have time to clear up; a second one kills them."""
+    waiting = deque(parts)
+    with selectors.DefaultSelector() as selector:
+        running: list[_Running] = []
+        try:
+            while waiting or running:
+                while waiting and waiting[0].cores <= _free(each.part for each in running):
+                    begun = _Running(waiting.popleft(), root)
+                    running.append(begun)
+                    selector.register(begun.output, selectors.EVENT_READ, begun)
+                for key, _ in selector.select():
+                    if not key.data.shown():
+                        selector.unregister(key.fileobj)
+                        running.remove(key.data)
+                        yield key.data.part, key.data.ended()
+        finally:
+            _end([each.process for each in running])
+
+
+def _free(parts: Iterable[Part]) -> int:
+    return CORES - sum(part.cores for part in parts)
+
+
+@dataclass(slots=True)
+class _Running:
+    part: Part
+    root: Path
+    process: subprocess.Popen[bytes] = field(init=False)
+    _begun: float = field(init=False)
+    _line: bytes = b""
+    _closing: str = ""
+
+    def __post_init__(self) -> None:
+        print(f"\n=== {self.part.name}: {self.part.shows}", flush=True)
+        self._begun = time.monotonic()
+        self.process = subprocess.Popen(
+            self.part.command,
+            cwd=self.root,
+            env={**os.environ, **self.part.environment, "PYTHONUNBUFFERED": "1"},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            # A night begins by nohup, mostly, and what is tried has to notice a SIGHUP.
+            preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),
+        )
+
+    @property
+    def output(self) -> IO[bytes]:
+        assert self.process.stdout is not None
+        return self.process.stdout
+
+    def shown(self) -> bool:
+        """Print the whole lines that it has said, with its name where it may not be alone; return
+        whether there can be more."""
+        said = os.read(self.output.fileno(), 65_536)
+        *lines, self._line = (self._line + said).split(b"\n")
+        if not said and self._line:
+            lines.append(self._line)
+        name = f"{self.part.name}: " if self.part.cores < CORES else ""
+        for line in (line.decode(errors="replace") for line in lines):
+            print(f"{name}{line}", flush=True)
+            self._closing = line.strip() or self._closing
+        return bool(said)
+
+    def ended(self) -> Ended:
+        code = self.process.wait()
+        self.output.close()
+        return Ended(code == 0, self._closing, time.monotonic() - self._begun)
+
+
+def _end(processes: Iterable[subprocess.Popen[bytes]]) -> None:
+    processes = list(processes)
+    for process in processes:
+        _signal(process, signal.SIGINT)
+    deadline = time.monotonic() + PATIENCE
     try:
-        closing = _shown(process)
-        code = process.wait()
-    except BaseException:
-        _end(process)
-        raise
+        for process in processes:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                said, _ = process.communicate(timeout=max(deadline - time.monotonic(), 0.0))
+                print(said.decode(errors="replace"), end="", flush=True)
     finally:
-        assert process.stdout is not None
-        process.stdout.close()
-    return Ended(code == 0, closing, time.monotonic() - begun)
+        for process in processes:
+            # Whoever is left of its group.
+            _signal(process, signal.SIGKILL)
+            process.wait()
 
 
-def _shown(process: subprocess.Popen[str]) -> str:
-    assert process.stdout is not None
-    closing = ""
-    for line in process.stdout:
-        print(line, end="", flush=True)
-        closing = line.strip() or closing
-    return closing
-
-
-def _end(process: subprocess.Popen[str]) -> None:
-    _signal(process, signal.SIGINT)
-    try:
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            print(process.communicate(timeout=PATIENCE)[0], end="", flush=True)
-    finally:
-        # Whoever is left of its group.
-        _signal(process, signal.SIGKILL)
-        process.wait()
-
-
-def _signal(process: subprocess.Popen[str], number: signal.Signals) -> None:
+def _signal(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, number)

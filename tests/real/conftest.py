@@ -14,7 +14,7 @@ from tests.real.cli import Cli
 from tests.real.cluster import KafkaCluster
 from tests.real.faults import Trouble, secured, trouble, with_partitions_left
 from tests.real.outages import Outage, restore
-from tests.real.releases import AND_THE_OLDEST
+from tests.real.releases import TESTED
 from tests.real.sharing import SharedClusters
 from tests.real.watching import Commands
 
@@ -74,7 +74,7 @@ def restored(tmp_path: Path) -> Iterator[Callable[[Outage], KafkaCluster]]:
         yield start
 
 
-@pytest.fixture(params=AND_THE_OLDEST)
+@pytest.fixture(params=TESTED)
 def troubled(shared_clusters: SharedClusters, request: pytest.FixtureRequest) -> Trouble:
     """Return the outage shared by tests of trouble: take partitions, leave 3 and 4 up."""
     return with_partitions_left(shared_clusters, trouble(request.param))

@@ -10,6 +10,5 @@ NEWEST, OLDEST = TESTED[0], TESTED[-1]
 ONE = os.environ.get("KAFKA_RELEASE", NEWEST)
 if ONE not in TESTED:
     raise SystemExit(f"KAFKA_RELEASE={ONE}: take one of {', '.join(TESTED)}")
-AND_THE_OLDEST = tuple(dict.fromkeys((ONE, OLDEST)))
 # Its metadata logs and disks are read, and no cluster of it is recovered.
 READ_ONLY = "3.6.2"

@@ -210,7 +210,7 @@ def test_it_recovers_a_real_outage(root: Root, restored: Callable[[Outage], Kafk
 
 
 def test_it_speaks_tls_with_a_login(root: Root, shared_clusters: SharedClusters) -> None:
-    cluster = shared_clusters.plain(secured=True)
+    cluster = shared_clusters.plain(brokers=1, secured=True)
     done = root.run(
         PROGRAM,
         *("--bootstrap-server", cluster.address(cluster.live_brokers[0])),

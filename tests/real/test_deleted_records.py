@@ -21,7 +21,7 @@ from tests.real.cluster import KafkaCluster
 from tests.real.metadata import QUIETLY, SILENT
 from tests.real.properties import node_directory
 from tests.real.records import create_topic, numbered, produce_many, wait_until_replicated
-from tests.real.releases import AND_THE_OLDEST
+from tests.real.releases import TESTED
 from tests.real.waiting import wait_until
 
 TIMEOUT = 60.0
@@ -78,7 +78,7 @@ class AfterThePowerCut:
         return next((x for x in path.read_text().splitlines() if x.startswith(f"{topic} 0 ")), "")
 
 
-@pytest.fixture(scope="module", params=AND_THE_OLDEST)
+@pytest.fixture(scope="module", params=TESTED)
 def cut(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[AfterThePowerCut]:

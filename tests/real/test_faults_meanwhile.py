@@ -13,7 +13,7 @@ from tests.real.metadata import QUIETLY
 from tests.real.outages import Outage, last_replica_standing
 from tests.real.recipes import TOPIC
 from tests.real.records import consume_all, create_topic
-from tests.real.releases import AND_THE_OLDEST
+from tests.real.releases import TESTED
 from tests.real.tap import ELECT_LEADERS, Gate
 from tests.real.test_wait_for_brokers import BY_ITSELF, EITHER
 from tests.real.trouble_recipe import ON_3, ON_4, REBORN, SHORT_LIVED
@@ -79,7 +79,7 @@ def test_a_designated_broker_that_dies_in_the_last_moment_is_never_reported_as_e
     troubled.wait_for_orders(before)
 
 
-@pytest.mark.parametrize("version", AND_THE_OLDEST)
+@pytest.mark.parametrize("version", TESTED)
 def test_a_partition_whose_last_leader_returned_meanwhile_is_already_online(
     restored: Callable[[Outage], KafkaCluster], commands: Commands, version: str
 ) -> None:

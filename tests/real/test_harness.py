@@ -119,8 +119,8 @@ def test_brokers_die_and_come_back(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("login", ["SCRAM-SHA-512", "PLAIN", "MTLS"])
 def test_a_secured_cluster_admits_its_users(shared_clusters: SharedClusters, login: Login) -> None:
-    cluster = shared_clusters.plain(secured=True)
-    address = cluster.mtls_address(2) if login == "MTLS" else cluster.address(2)
+    cluster = shared_clusters.plain(brokers=1, secured=True)
+    address = cluster.mtls_address(1) if login == "MTLS" else cluster.address(1)
     topic = f"made-by-{login.lower()}"
 
     def topics(user: str, *arguments: str) -> str:

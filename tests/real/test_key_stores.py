@@ -27,7 +27,7 @@ LOOK = ("--all-offline-partitions", "--show-replica-info")
 
 @pytest.fixture(scope="module")
 def cluster(shared_clusters: SharedClusters) -> KafkaCluster:
-    return shared_clusters.plain(secured=True)
+    return shared_clusters.plain(brokers=1, secured=True)
 
 
 @pytest.fixture(scope="module")

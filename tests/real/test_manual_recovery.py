@@ -18,7 +18,7 @@ from tests.real.cluster import KafkaCluster
 from tests.real.outages import last_replica_standing, restore
 from tests.real.recipes import BROKERS, TOPIC
 from tests.real.records import numbered
-from tests.real.releases import AND_THE_OLDEST
+from tests.real.releases import TESTED
 from tests.real.waiting import wait_until
 from tests.real.witnesses import leaders, partitions_of, records_of, replica_orders, wait_until_led
 
@@ -33,7 +33,7 @@ WARNING = "kafka-leader-election.sh of today's Kafka accepts this file and ignor
 DESIGNATED = ("--election-type", "designated", "--format", "json", "--path-to-json-file")
 
 
-@pytest.fixture(scope="module", params=AND_THE_OLDEST)
+@pytest.fixture(scope="module", params=TESTED)
 def outage(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[KafkaCluster]:

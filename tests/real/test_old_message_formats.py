@@ -18,7 +18,7 @@ from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
 from kafka_unclean_recovery.log_dir.scan import scan_log_directories
 from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.model import EpochSpan, ReplicaLog
-from tests.real.releases import AND_THE_OLDEST
+from tests.real.releases import TESTED
 from tests.real.tools import run_tool
 
 OLD_BUILDER: Any = legacy_records.LegacyRecordBatchBuilder
@@ -148,7 +148,7 @@ def dumped(version: str, directory: Path) -> Truth:
     return Truth(offsets[0], offsets[-1] + 1, len(offsets))
 
 
-@pytest.mark.parametrize("version", AND_THE_OLDEST)
+@pytest.mark.parametrize("version", TESTED)
 def test_logs_of_the_old_formats_end_where_dump_log_says(tmp_path: Path, version: str) -> None:
     write(tmp_path / "disk")
     truths = {topic: dumped(version, tmp_path / "disk" / f"{topic}-0") for topic in LOGS}

@@ -15,7 +15,7 @@ import pytest
 import kafka_unclean_recovery
 from tests.real.archive import unpack
 from tests.real.outages import stale_tail
-from tests.real.releases import AND_THE_OLDEST, ONE
+from tests.real.releases import ONE, TESTED
 from tests.real.salvage_recipe import (
     CODECS,
     CODED,
@@ -144,7 +144,7 @@ def test_segments_are_the_brokers_bytes(salvage: Salvage) -> None:
         assert len(ours) == sum(segment["size"] for segment in row["segments"]) > 0
 
 
-@pytest.mark.parametrize("version", AND_THE_OLDEST)
+@pytest.mark.parametrize("version", TESTED)
 def test_a_tail_that_an_earlier_election_gave_up_is_salvaged_where_the_logs_part(
     version: str, tmp_path: Path
 ) -> None:

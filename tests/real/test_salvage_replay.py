@@ -20,7 +20,7 @@ from tests.real.cli import Cli, Finished
 from tests.real.cluster import KafkaCluster
 from tests.real.odd_records import odd_records, odd_salvage, refused
 from tests.real.records import create_topic
-from tests.real.releases import AND_THE_OLDEST
+from tests.real.releases import TESTED
 from tests.real.salvage_recipe import (
     BROKERS,
     CODECS,
@@ -45,7 +45,6 @@ from tests.real.salvages import (
 )
 from tests.real.waiting import wait_until
 
-VERSIONS = AND_THE_OLDEST
 OURS = "kafka-unclean-recovery."
 COUNTS = {CODED: len(CODECS), TRANSACTIONS: TRANSACTION_PARTITIONS}
 # What the dead held beyond the survivor, by how its transaction ended.
@@ -84,7 +83,7 @@ class Recovered:
         return Cli(self.home).offline("salvage", "replay", saved, *servers, *flags)
 
 
-@pytest.fixture(scope="module", params=VERSIONS)
+@pytest.fixture(scope="module", params=TESTED)
 def recovered(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Recovered]:
@@ -284,7 +283,7 @@ def test_a_replay_restores_the_set_of_records_in_side_topics(returned: Recovered
     assert _side(returned) == returned.lost(None, "committed", "open")
 
 
-@pytest.mark.parametrize("recovered", VERSIONS[:1], indirect=True)
+@pytest.mark.parametrize("recovered", TESTED[:2], indirect=True)
 def test_a_replay_restores_the_set_of_records_in_their_own_topics(returned: Recovered) -> None:
     own = ("--target", "{topic}", "--checkpoint", str(returned.home / "own.checkpoint"))
     dry = returned.replay(*own)
@@ -365,7 +364,7 @@ def test_the_dry_run_names_what_targets_alter_or_refuse_and_they_do(
         assert refused(recovered.cluster.connection(), name, records) == keys, name
 
 
-@pytest.mark.parametrize("recovered", VERSIONS[:1], indirect=True)
+@pytest.mark.parametrize("recovered", TESTED[:2], indirect=True)
 def test_what_was_to_be_altered_is_and_nothing_else(
     recovered: Recovered, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -41,9 +41,9 @@ from tests.real.disks_recipe import (
     disks_at_rest,
 )
 from tests.real.properties import node_directory
-from tests.real.releases import AND_THE_OLDEST, ONE, READ_ONLY
+from tests.real.releases import ONE, READ_ONLY, TESTED
 
-VERSIONS = (*AND_THE_OLDEST, READ_ONLY)
+VERSIONS = (*TESTED, READ_ONLY)
 MODES = ("fast", "recover", "deep")
 CONTROLLER = 101
 # Deleted while its broker was down: no broker answers for it any more.

@@ -11,17 +11,16 @@ from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.spark.scan.job import Home
 from kafka_unclean_recovery.spark.scan.scan_disks import scan
 from tests.real.disks_recipe import disks_at_rest
-from tests.real.releases import AND_THE_OLDEST
+from tests.real.releases import TESTED
 from tests.spark.scans import asked, in_one_process, info_in
 
 pytestmark = pytest.mark.real
 
 # Two disks a broker, all codecs, transactions, a compacted topic, segments large and many.
-VERSIONS = AND_THE_OLDEST
 SHARE = 4096
 
 
-@pytest.fixture(scope="module", params=VERSIONS)
+@pytest.fixture(scope="module", params=TESTED)
 def disks(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     return list(disks_at_rest(request.param, tmp_path_factory.mktemp(request.param)).disks)
 

@@ -11,12 +11,11 @@ import pytest
 
 from tests.cli.in_process import RECOVERY, invoke
 from tests.real.properties import node_directory
-from tests.real.releases import AND_THE_OLDEST
+from tests.real.releases import TESTED
 from tests.real.salvage_recipe import BROKERS, SURVIVOR, salvage_outage
 
 pytestmark = [pytest.mark.real, pytest.mark.usefixtures("spark")]
 
-VERSIONS = AND_THE_OLDEST
 DEAD = tuple(broker for broker in BROKERS if broker != SURVIVOR)
 EXCLUDED = ("--exclude-brokers", ",".join(map(str, DEAD)))
 
@@ -57,7 +56,7 @@ class Home:
         return rows, {str(path.relative_to(root)): path.read_bytes() for path in files}
 
 
-@pytest.fixture(params=VERSIONS)
+@pytest.fixture(params=TESTED)
 def home(request: pytest.FixtureRequest, tmp_path: Path) -> Home:
     return Home(tmp_path, salvage_outage(request.param, tmp_path / "outage").directory)
 
