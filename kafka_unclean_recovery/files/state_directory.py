@@ -42,10 +42,11 @@ def state_directory(environment: Mapping[str, str], cluster_id: str) -> Path:
     if len(name) > _LONGEST_NAME:
         digest = sha256(cluster_id.encode("utf-8", "surrogatepass")).hexdigest()
         name = f"{name[:_LONGEST_NAME]}-{digest}"
-    return _all_clusters(environment) / name
+    return all_clusters(environment) / name
 
 
-def _all_clusters(environment: Mapping[str, str]) -> Path:
+def all_clusters(environment: Mapping[str, str]) -> Path:
+    """Return where this user's files on all clusters lie."""
     home = environment.get("HOME") or _NO_HOME
     base = environment.get("XDG_STATE_HOME") or str(Path(home) / ".local" / "state")
     return Path(base) / "kafka-unclean-recovery"
@@ -77,7 +78,7 @@ def last_elected(environment: Mapping[str, str]) -> tuple[Path | None, dict[Path
     """Return (the journal of this user's last run that began an election, by the time in its name;
     why later ones can't be read). A look, a refusal or a wrong answer is passed over."""
     complaints: dict[Path, str] = {}
-    found = _all_clusters(environment).glob("*/*.jsonl")
+    found = all_clusters(environment).glob("*/*.jsonl")
     for path in sorted(found, key=lambda each: each.name, reverse=True):
         if (why := why_not_to_use(environment, path.parent)) is not None:
             complaints[path] = why

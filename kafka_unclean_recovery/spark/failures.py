@@ -26,6 +26,13 @@ _DRIVER = "driver"
 _BY_FLAG = "--conf spark.pyspark.python=PATH"
 
 
+def whole(error: Exception) -> str:
+    """Return all that Spark said of an error, with the trace of the JVM, which PySpark keeps apart
+    (pyspark.errors.exceptions.captured)."""
+    told, trace = str(error), str(getattr(error, "_stackTrace", None) or "")
+    return told if trace in told else f"{told}\n\n{trace}"
+
+
 def sentence(text: str, lacking: Callable[[str], Sequence[str]]) -> str:
     """Return one line on a failure, with the host of the task that failed last where that is known.
     text: all that Spark said. lacking: tells which Pythons lack a module."""

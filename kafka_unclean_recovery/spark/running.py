@@ -11,7 +11,7 @@ from typing import Any, Generic, Protocol, TypeVar
 from pyspark.sql import SparkSession
 
 from kafka_unclean_recovery.log_dir.watching import Progress, Stopped
-from kafka_unclean_recovery.spark.failures import pythons_without, sentence
+from kafka_unclean_recovery.spark.failures import pythons_without, sentence, whole
 from kafka_unclean_recovery.spark.shipping import is_connect
 
 T = TypeVar("T")
@@ -25,7 +25,11 @@ TASKS_A_CORE = 4
 
 
 class JobFailed(Exception):
-    """Spark gave up; the message is what it said, on one line."""
+    """Spark gave up; the message is what it said, on one line. whole: all that it said."""
+
+    def __init__(self, sentence: str, whole: str) -> None:
+        super().__init__(sentence)
+        self.whole = whole
 
 
 class Watch(Protocol):
@@ -107,7 +111,8 @@ class _Running(Generic[T]):
 
     def result(self) -> T:
         if self._error is not None:
-            raise JobFailed(self._said or type(self._error).__name__) from self._error
+            said = self._said or type(self._error).__name__
+            raise JobFailed(said, whole(self._error)) from self._error
         return self._results[0]
 
     def _run(self) -> None:

@@ -25,6 +25,7 @@ from kafka_unclean_recovery.spark.plan import plan_texts, planning
 from tests.cli.in_process import RECOVERY, invoke
 from tests.mission.terminal import Terminal, shows
 from tests.report.test_loss_page import SCHEMA, Page
+from tests.spark.cluster import run_tool
 from tests.spark.conftest import CONF_FLAGS
 from tests.spark.random_partitions import random_info
 from tests.spark.summaries_of import write_summaries
@@ -34,6 +35,24 @@ def run(*arguments: object) -> tuple[int, str, str]:
     """Return (exit code, stdout, stderr)."""
     done = invoke(RECOVERY, "spark", "plan", *map(str, arguments))
     return done.code, done.stdout, done.stderr
+
+
+def test_a_job_that_fails_is_one_sentence_and_a_file_with_the_trace(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    leaders = tmp_path / "leaders.json"
+    words = ("spark", "plan", "--summaries", str(small(tmp_path)), *CONF_FLAGS)
+    python = Path("/nowhere/python")
+    done = run_tool((*words, "--manual-recovery-output-file", str(leaders)), python, tmp_path)
+    state = tmp_path / ".local" / "state" / "kafka-unclean-recovery"
+    (file,) = (state / "spark-failures").iterdir()
+    *_, sentence = done.stderr.splitlines()
+    assert done.returncode == 1
+    assert sentence.startswith("kafka-unclean-recovery: the Spark job failed: there is no /nowhere")
+    assert sentence.endswith(f"; all that Spark said is in {file}")
+    assert "\n\tat org.apache.spark." in file.read_text()
+    assert not leaders.exists()
 
 
 def small(tmp_path: Path, name: str = "scan", **head: object) -> Path:

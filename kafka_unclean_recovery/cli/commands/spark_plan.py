@@ -27,6 +27,7 @@ from kafka_unclean_recovery.cli.flags import (
 )
 from kafka_unclean_recovery.cli.plan_outputs import MANUAL, PLAN, next_command
 from kafka_unclean_recovery.cli.selection import broker_ids
+from kafka_unclean_recovery.cli.spark_failures import job_failed
 from kafka_unclean_recovery.cli.spark_session import SparkWatch, check_installed, session_for
 from kafka_unclean_recovery.cli.terminal.colour import Color, ColorFlag
 from kafka_unclean_recovery.cli.terminal.console import Console, check_output, write_new_chunks
@@ -114,9 +115,9 @@ def plan(console: Console, options: Options) -> int:
             tell = partial(watch.tasks, "planning", count=tasks)
             found = run_watched(spark, work, tasks, tell, lambda: watch.stopped)
     except (Stopped, JobFailed) as error:
-        if watch.stopped:
+        if watch.stopped or isinstance(error, Stopped):
             raise Exit(watch.signals.exit_code or NOT_ALL, f"interrupted; {again}") from None
-        raise Exit(NOT_ALL, f"the Spark job failed: {error}; {again}") from None
+        raise job_failed(error, options.conf or (), again) from None
     if isinstance(found, Exit):
         raise found
     return _tell(console, options, scans.merged, found)

@@ -28,6 +28,7 @@ from kafka_unclean_recovery.cli.flags import (
     Topics,
 )
 from kafka_unclean_recovery.cli.selection import Selection, selection
+from kafka_unclean_recovery.cli.spark_failures import job_failed
 from kafka_unclean_recovery.cli.spark_session import (
     SparkWatch,
     check_installed,
@@ -96,7 +97,7 @@ def salvage(console: Console, options: Options) -> int:
         why = error.strerror or str(error)
         raise Exit(NOT_ALL, f"--output {options.output}: {why}; {_incomplete(options)}") from None
     except JobFailed as error:
-        raise Exit(NOT_ALL, f"the Spark job failed: {error}; {_incomplete(options)}") from None
+        raise job_failed(error, options.conf or (), _incomplete(options)) from None
     except Stopped:
         code = watch.signals.exit_code or NOT_ALL
         raise Exit(code, f"interrupted: {_incomplete(options)}") from None

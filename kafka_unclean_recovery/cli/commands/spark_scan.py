@@ -24,6 +24,7 @@ from kafka_unclean_recovery.cli.flags import (
     Topics,
 )
 from kafka_unclean_recovery.cli.selection import Selection, selection
+from kafka_unclean_recovery.cli.spark_failures import job_failed
 from kafka_unclean_recovery.cli.spark_session import (
     SparkWatch,
     check_installed,
@@ -172,7 +173,7 @@ def _scanned(
     except Stopped:
         raise Exit(watch.signals.exit_code or NOT_ALL, f"interrupted; {again}") from None
     except JobFailed as error:
-        raise Exit(NOT_ALL, f"the Spark job failed: {error}; {again}") from None
+        raise job_failed(error, options.conf or (), again) from None
     except OSError as error:
         place = error.filename or home.path
         raise Exit(NOT_ALL, f"{place}: {error.strerror}; {again}") from None

@@ -1,0 +1,72 @@
+"""What Spark says of a job that failed is kept whole in a file, where a screen has one sentence."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kafka_unclean_recovery.errors import NOT_ALL, Exit
+from kafka_unclean_recovery.files.private_files import make_private_directory, open_private
+from kafka_unclean_recovery.files.state_directory import all_clusters, why_not_to_use
+
+if TYPE_CHECKING:
+    from kafka_unclean_recovery.spark.running import JobFailed
+
+KEPT = 20
+"""So many files are kept, the newest."""
+
+# Spark hides the values of settings with such names in its own texts (spark.redaction.regex).
+_SECRET = re.compile("secret|password|token|access[.]?key", re.IGNORECASE)
+_HIDDEN = "*********(redacted)"
+_LONGEST = 1_000_000
+
+
+def job_failed(error: JobFailed, conf: Sequence[str], again: str) -> Exit:
+    """Return how a command ends whose job failed. conf: words of --conf. again: how to go on."""
+    kept = _kept(os.environ, _without_secrets(error.whole, conf))
+    where = "" if kept is None else f"; all that Spark said is in {kept}"
+    return Exit(NOT_ALL, f"the Spark job failed: {error}; {again}{where}")
+
+
+def _without_secrets(text: str, conf: Sequence[str]) -> str:
+    for word in conf:
+        key, _, value = word.partition("=")
+        if value and _SECRET.search(key):
+            text = text.replace(value, _HIDDEN)
+    return text
+
+
+def _kept(environment: Mapping[str, str], text: str) -> Path | None:
+    """Return the file, which only its owner can read; None where none can be written."""
+    directory = all_clusters(environment) / "spark-failures"
+    try:
+        if why_not_to_use(environment, directory) is not None:
+            return None
+        make_private_directory(directory)
+        _make_room(directory)
+        path = directory / f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{os.getpid()}.txt"
+        return path if _written(path, text[:_LONGEST]) else None
+    except OSError:
+        return None
+
+
+def _written(path: Path, text: str) -> bool:
+    try:
+        with open_private(path, "wb") as file:
+            file.write(f"{text}\n".encode(errors="replace"))
+    except OSError:
+        with suppress(OSError):
+            path.unlink()
+        return False
+    return True
+
+
+def _make_room(directory: Path) -> None:
+    for old in sorted(directory.glob("*.txt"))[: -KEPT + 1]:
+        # Another run may have been quicker.
+        old.unlink(missing_ok=True)
