@@ -71,7 +71,7 @@ test: venv jars ## Every rule and story once, on real Kafka and in containers to
 	$(BIN)/python -m pytest --releases each $(PARALLEL) $(PYTEST_ARGS)
 
 # Resumes: a part that passed on this commit is not run again, but by AGAIN=1 or by its name in PARTS.
-test-all: packages venv jars ## Everything, in parts, for a night: what is left of them on this commit; it takes hours
+test-all: packages venv jars ahead ## Everything, in parts, for a night: what is left of them on this commit; it takes hours
 	$(BIN)/python -m tests.night $(if $(AGAIN),--again) $(PARTS)
 
 test-quick: venv ## The tests that need no Java and little time

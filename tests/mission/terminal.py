@@ -103,7 +103,12 @@ class Terminal:
         return asked
 
     def finish(self) -> Screen:
-        code = self._process.wait(self._seconds)
+        try:
+            code = self._process.wait(self._seconds)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+            raise
         self._reader.join(TIMEOUT)
         os.close(self._ours)
         assert "\x1b" not in self.text

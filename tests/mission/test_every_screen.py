@@ -13,11 +13,13 @@ import pytest
 from benchmarks.outage_process import SETTINGS, make
 from kafka_unclean_recovery.emulator import Cluster, Options
 from tests.cli.in_process import RECOVERY, invoke
-from tests.mission.terminal import Screen, Terminal, assert_fits, shows
+from tests.mission.terminal import TIMEOUT, Screen, Terminal, assert_fits, shows
 from tests.mission.test_screens import ELECT, LOOK, SIZES
 
 # Of these sizes the largest takes minutes, and runs with all releases alone (tests/runs.py).
 PARTITIONS = (1, 36, 400, 3000)
+# For each partition `salvage` brings a file to the disk, which waits for what others write.
+SECONDS_A_PARTITION = 0.1
 
 
 @dataclass(frozen=True)
@@ -108,7 +110,9 @@ def _fits(screen: Screen) -> None:
 def test_its_rows_are_one_screen(
     incident: Incident, command: str, size: tuple[int, int], tmp_path: Path
 ) -> None:
-    screen = Terminal(size, *command.split(), *incident.commands(tmp_path)[command]).finish()
+    words = (*command.split(), *incident.commands(tmp_path)[command])
+    seconds = TIMEOUT + incident.partitions * SECONDS_A_PARTITION
+    screen = Terminal(size, *words, seconds=seconds).finish()
     assert screen.code in (0, 1), screen.text
     _fits(screen)
 

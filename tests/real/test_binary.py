@@ -74,6 +74,7 @@ def test_beside_the_file_lie_its_checksum_and_the_list_of_what_is_inside(built: 
     assert {"kafka-unclean-recovery", "kafka-python", "msgspec", "cryptography"} <= names
 
 
+@pytest.mark.timeout(2 * BUILD_TIMEOUT + RUN_TIMEOUT)
 def test_built_once_more_elsewhere_it_has_the_same_bytes(built: Path, tmp_path: Path) -> None:
     """In memory, where directories are read in another order than on a disk."""
     with quick_scratch(tmp_path) as scratch:
