@@ -27,16 +27,20 @@ _RELEASE = re.compile("|".join(map(re.escape, (*TESTED, READ_ONLY))))
 @dataclass(frozen=True, slots=True)
 class Test:
     """A test as pytest collected it. path: below tests/. parameters: their ids. real: it runs on
-    real Kafka, of this release. named: its parameters tell the release."""
+    real Kafka. named: the release that its parameters tell."""
 
     path: str
     function: str
     parameters: str
     real: bool
-    release: str = ONE
-    named: bool = False
+    named: str | None = None
 
     __test__ = False
+
+    @property
+    def release(self) -> str:
+        """Return the release of Kafka that it runs on, if it does."""
+        return self.named or ONE
 
     @property
     def whole_function(self) -> str:
@@ -366,7 +370,7 @@ def runs(test: Test, releases: str) -> bool:
     if releases == ALL:
         return True
     if releases == ONE_RELEASE:
-        return not test.named
+        return test.named is None
     on_one = not test.real or test.release == ONE
     # A new test may be in no group yet, which tests/test_runs.py tells: it runs.
     in_each = all(_in_each_run(test, on_one, group) for group in groups_of(test))

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from tests.real.releases import ONE
 from tests.runs import ALL, EACH, ONE_RELEASE, REST, Test, release_in, runs
 
 TESTS = Path(__file__).parent
@@ -81,6 +80,4 @@ def as_test(item: pytest.Item) -> Test:
         return Test(path, function, parameters, real=False)
     params = getattr(getattr(item, "callspec", None), "params", {})
     named = release_in((parameters, *map(repr, params.values())))
-    return Test(
-        path, function, parameters, real=True, release=named or ONE, named=named is not None
-    )
+    return Test(path, function, parameters, real=True, named=named)

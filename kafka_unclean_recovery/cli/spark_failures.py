@@ -6,13 +6,12 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kafka_unclean_recovery.errors import NOT_ALL, Exit
 from kafka_unclean_recovery.files.private_files import make_private_directory, open_private
-from kafka_unclean_recovery.files.state_directory import all_clusters, why_not_to_use
+from kafka_unclean_recovery.files.state_directory import all_clusters, new_path, why_not_to_use
 
 if TYPE_CHECKING:
     from kafka_unclean_recovery.spark.running import JobFailed
@@ -28,9 +27,10 @@ _LONGEST = 1_000_000
 
 def job_failed(error: JobFailed, conf: Sequence[str], again: str) -> Exit:
     """Return how a command ends whose job failed. conf: words of --conf. again: how to go on."""
+    said = _without_secrets(str(error), conf)
     kept = _kept(os.environ, _without_secrets(error.whole, conf))
     where = "" if kept is None else f"; all that Spark said is in {kept}"
-    return Exit(NOT_ALL, f"the Spark job failed: {error}; {again}{where}")
+    return Exit(NOT_ALL, f"the Spark job failed: {said}; {again}{where}")
 
 
 def _without_secrets(text: str, conf: Sequence[str]) -> str:
@@ -44,26 +44,19 @@ def _without_secrets(text: str, conf: Sequence[str]) -> str:
 def _kept(environment: Mapping[str, str], text: str) -> Path | None:
     """Return the file, which only its owner can read; None where none can be written."""
     directory = all_clusters(environment) / "spark-failures"
+    path = new_path(directory).with_suffix(".txt")
     try:
         if why_not_to_use(environment, directory) is not None:
             return None
         make_private_directory(directory)
         _make_room(directory)
-        path = directory / f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{os.getpid()}.txt"
-        return path if _written(path, text[:_LONGEST]) else None
-    except OSError:
-        return None
-
-
-def _written(path: Path, text: str) -> bool:
-    try:
         with open_private(path, "wb") as file:
-            file.write(f"{text}\n".encode(errors="replace"))
+            file.write(f"{text[:_LONGEST]}\n".encode(errors="replace"))
     except OSError:
         with suppress(OSError):
             path.unlink()
-        return False
-    return True
+        return None
+    return path
 
 
 def _make_room(directory: Path) -> None:

@@ -61,7 +61,7 @@ def why_not_to_use(environment: Mapping[str, str], directory: Path) -> str | Non
 
 
 def new_path(directory: Path) -> Path:
-    """Return a name for a new journal that sorts by time."""
+    """Return a name for a new journal, or another file of a run, that sorts by time."""
     stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
     return directory / f"{stamp}-{os.getpid()}.jsonl"
 

@@ -39,6 +39,12 @@ def test_the_sentence_names_a_file_of_ours_alone_that_has_all_but_secrets(state:
     assert (file.stat().st_mode & 0o777, state.stat().st_mode & 0o777) == (0o600, 0o700)
 
 
+def test_the_sentence_has_no_secret_either(state: Path) -> None:
+    ended = job_failed(JobFailed("S3Exception: s3cret is no key", WHOLE), CONF, "run it again")
+    assert "S3Exception: *********(redacted) is no key; run it again" in str(ended)
+    assert len(list(state.iterdir())) == 1
+
+
 def test_the_newest_files_are_kept(state: Path) -> None:
     state.mkdir(parents=True)
     for number in range(KEPT + 5):

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import time
 from collections import deque
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
@@ -44,8 +44,9 @@ def run(parts: Iterable[Part], root: Path) -> Generator[tuple[Part, Ended]]:
                 for key, _ in selector.select():
                     if not key.data.shown():
                         selector.unregister(key.fileobj)
+                        ended = key.data.ended()
                         running.remove(key.data)
-                        yield key.data.part, key.data.ended()
+                        yield key.data.part, ended
         finally:
             _end([each.process for each in running])
 
@@ -102,8 +103,7 @@ class _Running:
         return Ended(code == 0, self._closing, time.monotonic() - self._begun)
 
 
-def _end(processes: Iterable[subprocess.Popen[bytes]]) -> None:
-    processes = list(processes)
+def _end(processes: Sequence[subprocess.Popen[bytes]]) -> None:
     for process in processes:
         _signal(process, signal.SIGINT)
     deadline = time.monotonic() + PATIENCE
