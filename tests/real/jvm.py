@@ -20,6 +20,11 @@ NODE_LOGGING = (
     # A line per partition and state change would be most of the output of a big cluster.
     "-Dorg.slf4j.simpleLogger.log.state.change.logger=warn",
 )
+# Kafka has a bean that sets levels of logging. It starts log4j, a twentieth of what a node's start
+# takes; here slf4j-simple logs, and nobody asks the bean.
+_NO_LOG4J = (
+    "-Dlog4j2.loggerContextFactory=org.apache.logging.log4j.simple.SimpleLoggerContextFactory"
+)
 TOOL_LOGGING = ("-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",)
 PR_SET_PDEATHSIG = 1
 _LIBC = ctypes.CDLL(None)
@@ -29,7 +34,7 @@ def java_command(
     version: str, main: str, *arguments: str, heap_mb: int, options: Sequence[str] = ()
 ) -> list[str]:
     """Return the command that runs a class of this Kafka."""
-    jvm = ["java", f"-Xmx{heap_mb}m", *JVM_OPTIONS, *options]
+    jvm = ["java", f"-Xmx{heap_mb}m", *JVM_OPTIONS, _NO_LOG4J, *options]
     return [*jvm, "-cp", class_path(version), main, *arguments]
 
 

@@ -65,10 +65,14 @@ def _carried(
     ready: Future[tuple[asyncio.AbstractEventLoop, asyncio.Event, int]] = Future()
 
     async def serve() -> None:
+        writers: list[asyncio.StreamWriter] = []
+
         async def carry(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            writers.append(writer)
             host, _, port = target.rpartition(":")
             with suppress(OSError):
                 theirs = await asyncio.open_connection(host, int(port), ssl=connected)
+                writers.append(theirs[1])
                 await asyncio.gather(_pump(reader, theirs[1]), _pump(theirs[0], writer))
             writer.close()
 
@@ -77,6 +81,9 @@ def _carried(
         ready.set_result((asyncio.get_running_loop(), stop, server.sockets[0].getsockname()[1]))
         await stop.wait()
         server.close()
+        # A close waits for the other end, beyond the end of this loop.
+        for each in writers:
+            each.transport.abort()
 
     thread = threading.Thread(target=lambda: asyncio.run(serve()), daemon=True)
     thread.start()
