@@ -139,7 +139,9 @@ async def _leads(
         now = await applied_offset(connection, deadline)
         if now is not None and now > before:
             return f"{broker} goes on to apply what a controller writes, up to offset {now}"
-    if refused is not None and before is None:
+    if refused is not None:
+        # A controller answered that. One that leads an idle cluster may write nothing for longer,
+        # or never (metadata.max.idle.interval.ms).
         raise _NotTold(refused)
     return None
 

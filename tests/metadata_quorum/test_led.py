@@ -74,6 +74,16 @@ def test_metadata_that_goes_on_shows_a_leader_where_nobody_may_ask(cluster: Clus
     assert "goes on to apply what a controller writes" in found.led[0]
 
 
+def test_a_refusal_is_no_answer_where_an_idle_controller_writes_nothing(cluster: Cluster) -> None:
+    refusal = Fail(Errors.CLUSTER_AUTHORIZATION_FAILED)
+    for broker in (1, 2):
+        cluster.intercept("DescribeQuorum", refusal, broker=broker, times=99)
+    found = _asked(cluster)
+    assert found.led == ()
+    assert len(found.not_told) == 2
+    assert "CLUSTER_AUTHORIZATION_FAILED" in found.not_told[0]
+
+
 def test_a_closed_port_is_a_dead_broker_and_a_name_that_leads_nowhere_is_unknown() -> None:
     brokers = [Running(("127.0.0.1", 1), 1), Running(("b2.invalid", 9092), 2)]
     found = asyncio.run(whether_led(brokers, None, ClientConfig(), Deadline.after(10.0)))
