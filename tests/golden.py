@@ -44,7 +44,7 @@ from kafka_unclean_recovery.documents.bundle import ConfigJson, LibraryJson, Top
 from kafka_unclean_recovery.documents.journal_lines import Reordered
 from kafka_unclean_recovery.documents.manual_recovery import manual_recovery_json
 from kafka_unclean_recovery.documents.plan import plan_json
-from kafka_unclean_recovery.documents.replica_info import replica_info_json
+from kafka_unclean_recovery.documents.replica_info import TableRowsJson, replica_info_json
 from kafka_unclean_recovery.emulator.control.status import (
     BrokerStatus,
     PartitionStatus,
@@ -333,7 +333,10 @@ LOST_COMMITS = (
     Reset(SavedCommit("writers", WHERE, None, None, "", None, 8), None, Decision.DELETED),
 )
 WHOLE = (WholeDisk(1, "/data", stopped_clean=True),)
-HEAD = ScanHead("cluster-1", AT, ScanMode.RECOVER, (1, 2), 3, 812, ("/data2: left out",), WHOLE)
+HEAD = ScanHead(
+    *("cluster-1", AT, ScanMode.RECOVER, (1, 2), 3, 812, ("/data2: left out",), WHOLE),
+    rows=TableRowsJson(5, 2),
+)
 
 
 def _spark_salvage() -> str:

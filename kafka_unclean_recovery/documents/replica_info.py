@@ -166,6 +166,17 @@ class ReplicaInfoJson(Entry, frozen=True):
     fencing: FencingJson | UnsetType = ABSENT
 
 
+class TableRowsJson(Entry, frozen=True):
+    """How many rows both tables have; one that has others is not whole.
+
+    replicas: Rows of the table replicas.
+    partitions: Rows of the table partitions.
+    """
+
+    replicas: Int64
+    partitions: Int64
+
+
 @published("scan.json of kafka-unclean-recovery spark scan, format 1")
 class SparkScanJson(Entry, frozen=True, kw_only=True):
     """What holds for the tables replicas and partitions beside it. It is written last: without it
@@ -179,6 +190,7 @@ class SparkScanJson(Entry, frozen=True, kw_only=True):
         there is none.
     problems: What could not be looked at, and what is odd about log directories as a whole.
     whole: Brokers of which every log directory was read.
+    rows: How many rows the tables have; missing where an older version wrote it.
     """
 
     format_version: Literal[1] = 1
@@ -190,6 +202,7 @@ class SparkScanJson(Entry, frozen=True, kw_only=True):
     metadata: MetadataJson | None
     problems: tuple[str, ...]
     whole: tuple[WholeDiskJson, ...] = ()
+    rows: TableRowsJson | UnsetType = ABSENT
 
 
 FORMAT_VERSION = 1

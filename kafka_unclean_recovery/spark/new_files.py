@@ -72,9 +72,15 @@ def read_rows(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def count_rows(directory: Path) -> int:
-    """Return the number of rows of a table, of which only the ends of files are read. Raises
-    InputError."""
-    return sum(map(_rows_of, directory.glob("[!.]*.parquet")))
+    """Return the number of rows of a table, as Spark finds its files, of which only the ends are
+    read. Raises InputError."""
+    return sum(map(_rows_of, filter(Path.is_file, _seen_by_spark(directory))))
+
+
+def _seen_by_spark(directory: Path) -> Iterator[Path]:
+    for path in directory.rglob("*"):
+        if not any(name.startswith((".", "_")) for name in path.relative_to(directory).parts):
+            yield path
 
 
 def _rows_of(path: Path) -> int:

@@ -14,7 +14,13 @@ from pathlib import Path
 from kafka_unclean_recovery.documents.reading.codec import decode_newer, to_json, to_model
 from kafka_unclean_recovery.documents.reading.json_text import Place, load_object
 from kafka_unclean_recovery.documents.reading.json_values import each_once
-from kafka_unclean_recovery.documents.replica_info import MetadataJson, SparkScanJson, WholeDiskJson
+from kafka_unclean_recovery.documents.replica_info import (
+    MetadataJson,
+    SparkScanJson,
+    TableRowsJson,
+    WholeDiskJson,
+)
+from kafka_unclean_recovery.documents.values import ABSENT
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.files.plain_files import read_plain
 from kafka_unclean_recovery.mechanisms import ScanMode
@@ -30,7 +36,7 @@ _LARGEST = 64 << 20
 class ScanHead:
     """A ReplicaInfo without its partitions. scanned_at: ISO 8601 with its offset from UTC.
     metadata_epoch and metadata_end_offset (exclusive): of the metadata log that the states are
-    from. whole: as ReplicaInfo has it."""
+    from. whole: as ReplicaInfo has it. rows: None where an older version wrote scan.json."""
 
     cluster_id: str | None
     scanned_at: str
@@ -40,6 +46,7 @@ class ScanHead:
     metadata_end_offset: int | None
     problems: tuple[str, ...] = ()
     whole: tuple[WholeDisk, ...] = ()
+    rows: TableRowsJson | None = None
 
 
 def head_json(head: ScanHead) -> str:
@@ -54,6 +61,7 @@ def head_json(head: ScanHead) -> str:
         metadata=metadata,
         problems=head.problems,
         whole=tuple(WholeDiskJson(*astuple(disk)) for disk in head.whole),
+        rows=head.rows or ABSENT,
     )
     return json.dumps(to_json(document), indent=1) + "\n"
 
@@ -84,4 +92,5 @@ def read_head(directory: Path) -> ScanHead:
         metadata_end_offset=read.metadata.end_offset if read.metadata else None,
         problems=read.problems,
         whole=tuple(to_model(disk, WholeDisk) for disk in read.whole),
+        rows=read.rows or None,
     )

@@ -7,6 +7,7 @@ from typing import Any
 
 import pyarrow.parquet
 
+from kafka_unclean_recovery.documents.replica_info import TableRowsJson
 from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.model import ReplicaInfo
 from kafka_unclean_recovery.spark.summaries import (
@@ -56,6 +57,7 @@ def write_summaries(directory: Path, info: ReplicaInfo) -> Path:
         info.metadata_end_offset,
         info.problems,
         info.whole,
+        TableRowsJson(len(replicas), len(partitions)),
     )
     (directory / SCAN).write_text(head_json(head))
     return directory

@@ -135,6 +135,27 @@ def test_a_table_that_was_cut_short_is_named(tmp_path: Path) -> None:
         count_rows(directory / "replicas")
 
 
+@pytest.mark.parametrize(
+    ("table", "rows"), [("replicas", "0 rows, where the scan wrote "), ("partitions", "0 rows")]
+)
+def test_a_table_that_lacks_a_file_is_refused(tmp_path: Path, table: str, rows: str) -> None:
+    directory = write_summaries(tmp_path / "few", random_info(1, 20))
+    (part,) = (directory / table).glob("*.parquet")
+    part.rename(part.with_name("_hidden"))
+    with pytest.raises(InputError, match=f"{directory / table}: {rows}.*; copy the directory anew"):
+        read_scans([directory])
+
+
+def test_a_file_more_than_the_scan_wrote_is_refused_wherever_spark_sees_it(tmp_path: Path) -> None:
+    directory = write_summaries(tmp_path / "few", random_info(1, 20))
+    (part,) = (directory / "replicas").glob("*.parquet")
+    below = directory / "replicas" / "older" / "part"
+    below.parent.mkdir()
+    below.write_bytes(part.read_bytes())
+    with pytest.raises(InputError, match=f"{directory / 'replicas'}: .*not of this scan"):
+        read_scans([directory])
+
+
 SORTED = pyarrow.schema(
     [
         ("topic", pyarrow.string()),

@@ -10,6 +10,7 @@ import pytest
 from jsonschema import validate
 
 import kafka_unclean_recovery
+from kafka_unclean_recovery.documents.replica_info import TableRowsJson
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.model import (
@@ -23,7 +24,12 @@ from kafka_unclean_recovery.model import (
     TopicPartition,
     WholeDisk,
 )
-from kafka_unclean_recovery.spark.summaries import SCAN, ScanHead, head_json, read_head
+from kafka_unclean_recovery.spark.summaries import (
+    SCAN,
+    ScanHead,
+    head_json,
+    read_head,
+)
 from kafka_unclean_recovery.spark.tables import (
     PARTITIONS,
     REPLICAS,
@@ -103,6 +109,15 @@ def test_spark_knows_every_column() -> None:
     [
         ScanHead("c", "2026-01-02T03:04:05+00:00", ScanMode.DEEP, (1, 2), 3, 400, ("x",), WHOLE),
         ScanHead(None, "2026-01-02T03:04:05+00:00", ScanMode.FAST, (), None, None),
+        ScanHead(
+            None,
+            "2026-01-02T03:04:05+00:00",
+            ScanMode.FAST,
+            (),
+            None,
+            None,
+            rows=TableRowsJson(3, 2),
+        ),
     ],
 )
 def test_the_head_of_a_scan_is_read_back(tmp_path: Path, head: ScanHead) -> None:

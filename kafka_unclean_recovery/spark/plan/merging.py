@@ -13,6 +13,7 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
+from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.model import ReplicaInfo
 from kafka_unclean_recovery.planning.merged_scans import merge_infos
 from kafka_unclean_recovery.spark import summaries
@@ -30,6 +31,7 @@ from kafka_unclean_recovery.spark.tables import (
     STATE,
     spark_schema,
 )
+from kafka_unclean_recovery.wording import count_text
 
 _SCAN = "scan"
 _ROWS_OF_A_TASK = 10_000
@@ -38,19 +40,37 @@ _ROWS_OF_A_TASK = 10_000
 @dataclass(frozen=True, slots=True)
 class Scans:
     """The directories of spark scan, their heads, and the heads merged: `merged` has no
-    partitions."""
+    partitions. rows: of all tables."""
 
     directories: tuple[Path, ...]
     heads: tuple[ReplicaInfo, ...]
     merged: ReplicaInfo
+    rows: int
 
 
 def read_scans(directories: Sequence[Path]) -> Scans:
-    """Read the heads of scans. Raises InputError for a directory without an ended scan, and for
-    different clusters."""
-    heads = tuple(_info(read_head(directory)) for directory in directories)
+    """Read the heads of scans, and count the rows. Raises InputError for a directory without an
+    ended scan, for a table with other rows than its scan wrote, and for different clusters."""
+    read = [read_head(directory) for directory in directories]
+    heads = tuple(map(_info, read))
     named = [(str(name), head) for name, head in zip(directories, heads, strict=True)]
-    return Scans(tuple(directories), heads, merge_infos(named))
+    merged = merge_infos(named)
+    rows = sum(_counted(name, head) for name, head in zip(directories, read, strict=True))
+    return Scans(tuple(directories), heads, merged, rows)
+
+
+def _counted(directory: Path, head: ScanHead) -> int:
+    tables = (summaries.REPLICAS, summaries.PARTITIONS)
+    found = [count_rows(directory / table) for table in tables]
+    told = found if head.rows is None else [head.rows.replicas, head.rows.partitions]
+    for table, rows, written in zip(tables, found, told, strict=True):
+        if rows != written:
+            raise InputError(
+                f"{directory / table}: {count_text(rows, 'row')}, where the scan wrote {written}:"
+                " files are missing, or are not of this scan; copy the directory anew, or scan"
+                " again"
+            )
+    return sum(found)
 
 
 def _info(head: ScanHead) -> ReplicaInfo:
@@ -132,9 +152,4 @@ def _killed(spark: SparkSession, scans: Scans) -> set[int]:
 def tasks_of(spark: SparkSession, scans: Scans) -> int:
     """Return in how many tasks the planner, or merging, goes through all partitions: the driver
     takes the texts of one task at a time, and has a GiB of memory unless told otherwise."""
-    rows = sum(
-        count_rows(directory / table)
-        for directory in scans.directories
-        for table in (summaries.REPLICAS, summaries.PARTITIONS)
-    )
-    return max(cores_of(spark) * TASKS_A_CORE, ceil(rows / _ROWS_OF_A_TASK))
+    return max(cores_of(spark) * TASKS_A_CORE, ceil(scans.rows / _ROWS_OF_A_TASK))

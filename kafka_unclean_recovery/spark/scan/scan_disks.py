@@ -17,6 +17,7 @@ from typing import Any
 import pyarrow.parquet
 from pyspark.sql import SparkSession
 
+from kafka_unclean_recovery.documents.replica_info import TableRowsJson
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.files.private_files import make_private_directory
 from kafka_unclean_recovery.files.sync_directory import sync_directory
@@ -130,6 +131,7 @@ def scan(
             metadata_end_offset=plan["metadata_end_offset"],
             problems=(*plan["problems"], *_nowhere(jobs)),
             whole=tuple(WholeDisk(*disk) for disk in plan["whole"]),
+            rows=TableRowsJson(summary.replicas, summary.partitions),
         )
         write_text(home.summary, json.dumps(asdict(summary)) + "\n")
         write_text(home.path / SCAN, head_json(head))
