@@ -308,6 +308,8 @@ _kafka_unclean_recovery_spark_plan() {
         --manual-recovery-output-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --plan-output-file) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --exclude-brokers) COMPREPLY=(); return ;;
+        --store-endpoint) COMPREPLY=(); return ;;
+        --store-region) COMPREPLY=(); return ;;
         --html) _kafka_unclean_recovery__reply < <(compgen -f -- "$cur"); return ;;
         --format) _kafka_unclean_recovery__reply < <(compgen -W "table wide json" -- "$cur"); return ;;
         --master) COMPREPLY=(); return ;;
@@ -315,7 +317,7 @@ _kafka_unclean_recovery_spark_plan() {
         --log-format) _kafka_unclean_recovery__reply < <(compgen -W "text json" -- "$cur"); return ;;
         --color) _kafka_unclean_recovery__reply < <(compgen -W "auto always never" -- "$cur"); return ;;
     esac
-    _kafka_unclean_recovery__reply < <(compgen -W "--summaries --manual-recovery-output-file --plan-output-file --exclude-brokers --html --format --master --conf --log-format --color --help" -- "$cur")
+    _kafka_unclean_recovery__reply < <(compgen -W "--summaries --manual-recovery-output-file --plan-output-file --exclude-brokers --store-endpoint --store-region --html --format --master --conf --log-format --color --help" -- "$cur")
 }
 _kafka_unclean_recovery_spark_salvage() {
     local cur=$2 prev="${COMP_WORDS[COMP_CWORD-1]}"

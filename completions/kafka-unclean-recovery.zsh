@@ -268,7 +268,7 @@ if ((CURRENT > 2)); then case "$words[2]" in
 scan)
 shift words; ((CURRENT--))
 _arguments \
-    '--output=[Directory for the tables and for the progress of the scan]:directory:_files -/' \
+    '--output=[Directory for the tables and for the progress of the scan  a path that driver and executors all have, or a URL that begins with s3 //, gs //, abfs // or hdfs //]:directory:_files -/' \
     '--roots-table=[CSV or Parquet file with a column root, which names a log directory in each row]:file:_files' \
     '--leave-out=[CSV or Parquet file with a column root, which names a log directory in each row that does not count, such as one of another cluster]:file:_files' \
     '--rescan[Remove what earlier runs of the same scan left in --output, and read everything again]' \
@@ -288,10 +288,12 @@ return ;;
 plan)
 shift words; ((CURRENT--))
 _arguments \
-    '*--summaries=[Directory that spark scan --output wrote]:directory:_files -/' \
+    '*--summaries=[Directory that spark scan --output wrote, or its URL]:directory:_files -/' \
     '--manual-recovery-output-file=[Write the designated leaders to this new file, for kafka-elect-leaders]:file:_files' \
     '--plan-output-file=[Write the plan, with all data that it rests on, to this new file]:file:_files' \
     '--exclude-brokers=[Ids of brokers that will never start again and must not lead, such as 1,2; by default none]:value: ' \
+    '--store-endpoint=[Address of the object store; by default the public service of its provider]:value: ' \
+    '--store-region=[Region of the S3 bucket; by default the S3 client'\''s own setting]:value: ' \
     '--html=[Write an HTML page of the losses by topic, and of the partitions that lose most, to this new file]:file:_files' \
     '--format=[Format of the result on stdout]:value:(table wide json)' \
     '--master=[Spark master as for spark-submit, or sc //HOST PORT for Spark Connect; by default the master of spark-submit, else local(*)]:value: ' \
@@ -303,7 +305,7 @@ return ;;
 salvage)
 shift words; ((CURRENT--))
 _arguments \
-    '*--summaries=[Directory that spark scan --output wrote]:directory:_files -/' \
+    '*--summaries=[Directory that spark scan --output wrote, or its URL]:directory:_files -/' \
     '--plan=[Plan that --plan-output-file wrote; it names the designated leaders and the ends of their logs]:file:_files' \
     '--output=[Write all results to this new directory, which must not exist]:directory:_files -/' \
     '--manual-recovery-file=[File of designated leaders, as kafka-elect-leaders takes it, for partitions where another leader than the plan'\''s was elected]:file:_files' \

@@ -286,11 +286,11 @@ Conf = Annotated[
     typer.Option("--conf", metavar="KEY=VALUE", help="Spark setting. Can be repeated."),
 ]
 Summaries = Annotated[
-    list[Path],
+    list[str],
     typer.Option(
         metavar="DIR",
-        help="Directory that spark scan --output wrote. Can be repeated; if two scans have the same"
-        " replica, the later scan counts.",
+        help="Directory that spark scan --output wrote, or its URL. Can be repeated; if two scans"
+        " have the same replica, the later scan counts.",
     ),
 ]
 StoreEndpoint = Annotated[

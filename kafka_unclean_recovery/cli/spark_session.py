@@ -6,15 +6,18 @@ import logging
 import math
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from importlib.util import find_spec
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kafka_unclean_recovery.cli.terminal.console import Console, Pulse
 from kafka_unclean_recovery.cli.terminal.scan_watch import ProgressLine, Signals
 from kafka_unclean_recovery.errors import NOT_ALL, Exit, InputError, usage
 from kafka_unclean_recovery.log_dir.watching import Progress
+
+if TYPE_CHECKING:
+    from kafka_unclean_recovery.spark.result_paths import ResultPath
 
 _EVERY_SECONDS = 0.2
 _CONNECT_SECONDS = 60.0
@@ -62,6 +65,13 @@ class SparkWatch:
     @property
     def stopped(self) -> bool:
         return self.signals.stopped
+
+
+def summaries_of(texts: Sequence[str], store: Mapping[str, str]) -> list[ResultPath]:
+    """Return where the summaries lie that --summaries names. Raises InputError."""
+    from kafka_unclean_recovery.spark.result_paths import result_path
+
+    return [result_path(text, store) for text in texts]
 
 
 def check_installed() -> None:
@@ -145,6 +155,12 @@ def _setting(word: str) -> tuple[str, str]:
     if not key or not equals:
         raise usage(f"--conf {word}: give a setting of Spark as KEY=VALUE")
     return key, value
+
+
+def store_flags(endpoint: str | None, region: str | None) -> list[str]:
+    """Return the flags of the same store, for a command that is printed."""
+    given = (("--store-endpoint", endpoint), ("--store-region", region))
+    return [word for flag, value in given if value is not None for word in (flag, value)]
 
 
 def store_options(endpoint: str | None, region: str | None) -> dict[str, str]:

@@ -11,6 +11,7 @@ import uuid
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pyarrow.parquet
@@ -18,20 +19,27 @@ import pyarrow.parquet
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.files.private_files import make_private_directory, private
 from kafka_unclean_recovery.files.sync_directory import sync_directory
+from kafka_unclean_recovery.spark.result_paths import (
+    ResultPath,
+    parquet_source,
+    read_batches,
+    table_files,
+)
 from kafka_unclean_recovery.spark.tables import Row, batch
+from kafka_unclean_recovery.stores.store_path import StorePath
 
 _parquet: Any = pyarrow.parquet
 # This many rows are held in memory until they are written.
 _ROWS_AT_A_TIME = 10_000
 
 
-def write_text(path: Path, text: str) -> None:
+def write_text(path: ResultPath, text: str) -> None:
     """Write a text in place of what is there. Raises OSError."""
     with whole_file(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
 
 
-def write_rows(path: Path, rows: Iterable[Row], schema: Any) -> None:
+def write_rows(path: ResultPath, rows: Iterable[Row], schema: Any) -> None:
     """Write rows as Parquet, in place of what is there. Raises OSError."""
     with whole_file(path) as temporary, parquet_rows(temporary, schema) as add:
         for row in rows:
@@ -39,7 +47,7 @@ def write_rows(path: Path, rows: Iterable[Row], schema: Any) -> None:
 
 
 @contextmanager
-def whole_rows(path: Path, schema: Any) -> Iterator[Callable[[Row], None]]:
+def whole_rows(path: ResultPath, schema: Any) -> Iterator[Callable[[Row], None]]:
     """Yield a function that writes one row to a file like `write_rows` does; nothing is there when
     the block raises."""
     with whole_file(path) as temporary, parquet_rows(temporary, schema) as add:
@@ -63,37 +71,44 @@ def parquet_rows(path: Path, schema: Any) -> Iterator[Callable[[Row], None]]:
             writer.write_batch(batch(kept, schema))
 
 
-def read_rows(path: Path) -> Iterator[dict[str, Any]]:
+def read_rows(path: ResultPath) -> Iterator[dict[str, Any]]:
     """Yield the rows of a Parquet file. Raises OSError."""
-    with _parquet.ParquetFile(path) as file:
-        # pyarrow 18 fails over a file without a row.
-        for found in file.iter_batches(_ROWS_AT_A_TIME) if file.num_row_groups else ():
-            yield from found.to_pylist()
+    for found in read_batches(path):
+        yield from found.to_pylist()
 
 
-def count_rows(directory: Path) -> int:
-    """Return the number of rows of a table, as Spark finds its files, of which only the ends are
-    read. Raises InputError."""
-    return sum(map(_rows_of, filter(Path.is_file, _seen_by_spark(directory))))
+def count_rows(directory: ResultPath) -> int:
+    """Return the number of rows of a table; of local files only the ends are read. Raises
+    InputError."""
+    return sum(map(_rows_of, table_files(directory)))
 
 
-def _seen_by_spark(directory: Path) -> Iterator[Path]:
-    for path in directory.rglob("*"):
-        if not any(name.startswith((".", "_")) for name in path.relative_to(directory).parts):
-            yield path
-
-
-def _rows_of(path: Path) -> int:
+def _rows_of(path: ResultPath) -> int:
     try:
-        return int(_parquet.read_metadata(path).num_rows)
+        return int(_parquet.read_metadata(parquet_source(path)).num_rows)
     except (OSError, pyarrow.ArrowException) as error:
         why = getattr(error, "strerror", None) or error
         raise InputError(f"{path}: can't be read as Parquet: {why}; scan again") from None
 
 
 @contextmanager
-def whole_file(path: Path) -> Iterator[Path]:
-    """Yield a path to write to; its file takes the place of `path`, unless the block raises."""
+def whole_file(path: ResultPath) -> Iterator[Path]:
+    """Yield a local path to write to; its file takes the place of `path`, unless the block
+    raises."""
+    with _uploaded(path) if isinstance(path, StorePath) else _renamed(path) as temporary:
+        yield temporary
+
+
+@contextmanager
+def _uploaded(path: StorePath) -> Iterator[Path]:
+    with TemporaryDirectory() as directory:
+        temporary = Path(directory) / path.name
+        yield temporary
+        path.write(temporary)
+
+
+@contextmanager
+def _renamed(path: Path) -> Iterator[Path]:
     make_private_directory(path.parent)
     # Spark and we pass over names that begin with a dot.
     temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}")

@@ -25,6 +25,7 @@ from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.files.plain_files import read_plain
 from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.model import WholeDisk
+from kafka_unclean_recovery.spark.result_paths import ResultPath
 
 SCAN = "scan.json"
 REPLICAS = "replicas"
@@ -66,18 +67,19 @@ def head_json(head: ScanHead) -> str:
     return json.dumps(to_json(document), indent=1) + "\n"
 
 
-def read_head(directory: Path) -> ScanHead:
+def read_head(directory: ResultPath) -> ScanHead:
     """Read scan.json. Raises InputError for a directory that is no ended scan."""
     path = directory / SCAN
     try:
-        text = read_plain(path, _LARGEST).decode()
+        data = read_plain(path, _LARGEST) if isinstance(path, Path) else path.read_bytes()
+        text = data.decode()
     except FileNotFoundError:
         raise InputError(
             f"{directory}: no {SCAN} here: it is no output of spark scan, or of one that has not"
             " ended; run that again"
         ) from None
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: {error}") from None
+        raise InputError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
     document, place = load_object(text, str(path)), Place(str(path))
     if document.get("kind") != "spark-scan" or document.get("format_version") != 1:
         raise InputError(f"{path}: is not a scan of format version 1; scan again")

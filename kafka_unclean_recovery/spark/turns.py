@@ -6,12 +6,16 @@ import os
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
-from kafka_unclean_recovery.files.private_files import make_private_directory
 from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
 from kafka_unclean_recovery.log_dir.tree import META_PROPERTIES, Location, Unreadable
+from kafka_unclean_recovery.spark.result_paths import (
+    ResultPath,
+    claimed,
+    in_task,
+    make_directory,
+)
 from kafka_unclean_recovery.spark.tasks import numbers
 from kafka_unclean_recovery.wording import and_more
 
@@ -60,23 +64,13 @@ class Turns:
 
     def _claimed(self, number: int) -> bool:
         claims = self.settings.get("claims")
-        return claims is None or claimed(Path(claims), str(number))
+        return claims is None or claimed(in_task(claims), str(number))
 
 
-def claimed(claims: Path, name: str) -> bool:
-    """Return whether this call was the first for the name, of all processes that share `claims`."""
-    try:
-        (claims / name).touch(exist_ok=False)
-    except FileExistsError:
-        return False
-    return True
-
-
-def new_claims(work: Path) -> Path:
+def new_claims(work: ResultPath) -> ResultPath:
     """Return a directory for the claims of one job. Raises OSError."""
     claims = work / "claims" / uuid.uuid4().hex
-    make_private_directory(claims.parent)
-    make_private_directory(claims)
+    make_directory(claims)
     return claims
 
 

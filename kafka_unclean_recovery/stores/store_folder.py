@@ -32,7 +32,7 @@ _TRIES = 3
 _MARKS = (0xA5, 0x5A)
 _NO_NAMES = frozenset(("", ".", ".."))
 
-_HDFS = "hdfs"
+HDFS = "hdfs"
 # A GCS listing of one folder leaves out folders, unless objects that stand for them were written.
 _GCS = "gcs"
 
@@ -72,7 +72,7 @@ class StoreFolder:
 
     def list_all(self) -> None:
         # A directory of HDFS is listed by one cheap call, however many entries lie below it.
-        if self._below is None and self.filesystem.type_name != _HDFS:
+        if self._below is None and self.filesystem.type_name != HDFS:
             self._below = self._listings(recursive=True)
 
     def entries(self) -> list[Entry]:
@@ -136,7 +136,7 @@ class StoreFolder:
         return _by_folder((self._from_here(info), info) for info in found)
 
     def _from_here(self, info: Any) -> str:
-        if self.filesystem.type_name == _HDFS:
+        if self.filesystem.type_name == HDFS:
             # HDFS gives paths back as URIs.
             return str(info.base_name)
         return str(info.path)[len(self.path) + 1 :]

@@ -15,6 +15,7 @@ from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
 from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.spark.new_files import read_rows
+from kafka_unclean_recovery.spark.result_paths import for_tasks
 from kafka_unclean_recovery.spark.scan import census, scan_disks
 from kafka_unclean_recovery.spark.scan.bundles import bundle_file
 from kafka_unclean_recovery.spark.scan.job import Home, begun
@@ -37,7 +38,7 @@ def told_by(rows: Iterator[Any]) -> list[dict[str, Any]]:
 def looking(home: Home, claims: Path) -> list[dict[str, Any]]:
     """Return what a task of the census tells, with claims of its own: as on another host."""
     claims.mkdir()
-    return told_by(census.look({"home": str(home.path), "claims": str(claims)}, batches(0)))
+    return told_by(census.look({**home.settings, "claims": for_tasks(claims)}, batches(0)))
 
 
 def hidden(path: Path) -> Callable[[], None]:
@@ -125,7 +126,7 @@ def test_a_link_is_told_with_where_it_leads_on_each_host() -> None:
 def test_processes_with_the_same_mounts_look_once(tmp_path: Path, mounts: Path) -> None:
     home = Home(tmp_path / "out")
     (claims := tmp_path / "claims").mkdir()
-    settings = {"home": str(home.path), "claims": str(claims)}
+    settings = {**home.settings, "claims": for_tasks(claims)}
     with begun(home, asked([mounts], DEEP), NOW):
         assert len(told_by(census.look(settings, batches(0)))) == 1
         assert told_by(census.look(settings, batches(1, 2))) == []
@@ -174,7 +175,7 @@ def test_what_is_missing_is_left_to_others_and_read_once_by_them(
 ) -> None:
     home = Home(tmp_path / "out")
     count, _ = prepared(home, [mounts / "b1", mounts / "b2"], share=1 << 30)
-    settings: dict[str, Any] = {"home": str(home.path)}
+    settings: dict[str, Any] = home.settings
     back = hidden(mounts / "b2")
     told = told_by(scan_bundles(settings, batches(*range(count))))
     away = [row["away"] for row in told if "away" in row]
@@ -183,7 +184,7 @@ def test_what_is_missing_is_left_to_others_and_read_once_by_them(
     assert not any(done_file(home, str(number)).exists() for number in away)
     back()
     (claims := tmp_path / "claims").mkdir()
-    again = {**settings, "again": away, "claims": str(claims)}
+    again = {**settings, "again": away, "claims": for_tasks(claims)}
     assert [row["took"] for row in told_by(scan_bundles(again, batches(0)))] == away
     assert told_by(scan_bundles(again, batches(1))) == []
     found = {row["broker"] for number in range(count) for row in log_of(home, str(number))}
@@ -196,7 +197,7 @@ def test_what_nobody_has_is_read_in_the_end_and_says_what_is_wrong(
     home = Home(tmp_path / "out")
     count, _ = prepared(home, [mounts / "b2"], share=1 << 30)
     hidden(mounts / "b2")
-    settings = {"home": str(home.path), "anyhow": True}
+    settings = {**home.settings, "anyhow": True}
     told = told_by(scan_bundles(settings, batches(*range(count))))
     assert [row["took"] for row in told] == list(range(count))
     logs = [row for number in range(count) for row in log_of(home, str(number))]
@@ -204,7 +205,7 @@ def test_what_nobody_has_is_read_in_the_end_and_says_what_is_wrong(
 
 
 def test_tasks_begin_elsewhere_and_take_each_number_once(tmp_path: Path, mounts: Path) -> None:
-    settings = {"again": [4, 7, 9], "claims": str(tmp_path)}
+    settings = {"again": [4, 7, 9], "claims": for_tasks(tmp_path)}
     place = [LocalLocation(mounts / "b1")]
     first = Turns(settings).of(batches(1), lambda _: place)
     assert next(first) == 7

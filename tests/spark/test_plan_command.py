@@ -275,7 +275,7 @@ def test_interrupted_it_leaves_no_file(
 
     monkeypatch.setattr(planning.Texts, "lines", lines)
     manual = tmp_path / "leaders.json"
-    options = Options(summaries=[small(tmp_path)], manual_recovery_output_file=manual)
+    options = Options(summaries=[str(small(tmp_path))], manual_recovery_output_file=manual)
     assert carry_out(plan, options) == 143
     assert "interrupted; nothing was elected" in capfd.readouterr().err
     assert list(tmp_path.iterdir()) == [tmp_path / "scan"]

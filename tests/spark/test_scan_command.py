@@ -41,7 +41,7 @@ SECONDS = 120.0
 def options(output: Path, *roots: Path, **fields: object) -> Options:
     given: dict[str, object] = {
         "roots": list(map(str, roots)),
-        "output": output,
+        "output": str(output),
         "mode": ScanMode.DEEP,
     }
     return Options(**given | fields)  # type: ignore[arg-type]
@@ -225,18 +225,19 @@ def test_a_refused_scan_makes_room_for_one_of_other_roots(tmp_path: Path) -> Non
 
 def test_what_is_removed_to_be_read_again_is_the_scan_alone(tmp_path: Path) -> None:
     asked = ScanOptions((str(tmp_path / "b1"),), ScanMode.FAST)
-    home = Home(tmp_path / "scan")
+    directory = tmp_path / "scan"
+    home = Home(directory)
     with begun(home, asked, "2026-01-01T00:00:00+00:00"):
         with pytest.raises(InputError, match="another spark scan is writing there"):
             forget(home, asked)
-        home.work.mkdir()
-    (home.path / "note.txt").write_text("of somebody else")
+        (directory / "work").mkdir()
+    (directory / "note.txt").write_text("of somebody else")
     forget(home, asked)
-    assert [path.name for path in home.path.iterdir()] == ["note.txt"]
+    assert [path.name for path in directory.iterdir()] == ["note.txt"]
     forget(home, asked)
-    assert (home.path / "note.txt").exists()
+    assert (directory / "note.txt").exists()
     # A file of this name that is somebody else's.
-    home.job.write_text("{}")
+    (directory / "job.json").write_text("{}")
     with pytest.raises(InputError, match="not what a spark scan left"):
         forget(home, asked)
     assert home.job.read_text() == "{}"
@@ -248,7 +249,7 @@ def test_after_an_upgrade_a_scan_is_read_again_and_not_gone_on_with(
 ) -> None:
     asked = options(tmp_path / "scan", log_directory(tmp_path / "b1", 1, {"a-0": 5}))
     assert scan(asked) == 0
-    before = sorted(path.name for path in asked.output.iterdir())
+    before = sorted(path.name for path in (tmp_path / "scan").iterdir())
     monkeypatch.setattr(spark_scan, "__version__", "9.9.9")
     assert scan(asked) == 2
     assert "not 9.9.9); go on with that version, read everything again with --rescan" in (
@@ -256,9 +257,9 @@ def test_after_an_upgrade_a_scan_is_read_again_and_not_gone_on_with(
     )
     assert scan(replace(asked, mode=ScanMode.FAST, rescan=True)) == 2
     assert "other mode" in capsys.readouterr().err
-    assert sorted(path.name for path in asked.output.iterdir()) == before
+    assert sorted(path.name for path in (tmp_path / "scan").iterdir()) == before
     assert scan(replace(asked, rescan=True)) == 0
-    assert Home(asked.output).asked().version == "9.9.9"
+    assert Home(tmp_path / "scan").asked().version == "9.9.9"
 
 
 def done_files(output: Path) -> int:

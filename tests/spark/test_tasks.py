@@ -41,7 +41,6 @@ from kafka_unclean_recovery.spark.scan.listing import (
 from kafka_unclean_recovery.spark.scan.metadata import newest_of, rank_metadata, weigh_metadata
 from kafka_unclean_recovery.spark.scan.roots_table import roots_of
 from kafka_unclean_recovery.spark.scan.scanning import (
-    done_directory,
     done_file,
     join_pieces,
     scan_bundles,
@@ -69,7 +68,7 @@ def prepared(
     """Prepare up to the plan, and return (bundles, replicas in pieces). apart: places."""
     wanted = asked(roots, DEEP, share=share)
     with begun(home, wanted, NOW):
-        settings = {"home": str(home.path)}
+        settings = home.settings
         list(list_roots(settings, batches(*range(len(roots)))))
         listed = roots_asked(wanted)
         chosen = chosen_of(listed_roots(home, wanted, listed))
@@ -100,7 +99,7 @@ def test_one_huge_replica_among_many_small_is_spread_over_tasks(
         if any(item["pieces"] for item in read_rows(bundle_file(home, number)))
     ]
     assert len(holds) > 1
-    settings = {"home": str(home.path)}
+    settings = home.settings
     list(scan_bundles(settings, batches(*range(count))))
     # What its tasks found is not read again.
     active = root / "huge-0" / huge.segments[-1].name
@@ -117,16 +116,17 @@ def test_what_is_done_is_not_read_again(tmp_path: Path) -> None:
     home = Home(tmp_path / "out")
     count, _ = prepared(home, [root], share=3 * REPLICA_COST)
     assert count > 2
-    settings = {"home": str(home.path)}
+    settings = home.settings
     list(scan_bundles(settings, batches(0, 1)))
-    before = {path: path.stat().st_mtime_ns for path in done_directory(home).iterdir()}
+    done = tmp_path / "out" / "work" / "done"
+    before = {path: path.stat().st_mtime_ns for path in done.iterdir()}
     for log in root.glob("*/*.log"):
         log.unlink()
     list(scan_bundles(settings, batches(*range(count))))
     assert {path: path.stat().st_mtime_ns for path in before} == before
     assert {row["log_end_offset"] for row in log_of(home, "0")} == {2}
     assert {row["log_end_offset"] for row in log_of(home, "2")} == {0}
-    assert len(list(done_directory(home).iterdir())) == count
+    assert len(list(done.iterdir())) == count
 
 
 def test_a_piece_that_can_not_be_read_costs_its_replica_alone(tmp_path: Path) -> None:
@@ -137,7 +137,7 @@ def test_a_piece_that_can_not_be_read_costs_its_replica_alone(tmp_path: Path) ->
     count, _ = prepared(home, [root], share=700)
     (root / "huge-0" / log.segments[1].name).unlink()
     (root / "huge-0" / log.segments[1].name).mkdir()
-    settings = {"home": str(home.path)}
+    settings = home.settings
     list(scan_bundles(settings, batches(*range(count))))
     list(join_pieces(settings, batches(0)))
     (row,) = log_of(home, "j0")
@@ -147,7 +147,7 @@ def test_a_piece_that_can_not_be_read_costs_its_replica_alone(tmp_path: Path) ->
 
 def test_a_task_that_does_not_see_the_output_directory_says_so(tmp_path: Path) -> None:
     with pytest.raises(RuntimeError, match=r"job.json can't be read .* same path"):
-        asked_there({"home": str(tmp_path / "elsewhere")})
+        asked_there(Home(tmp_path / "elsewhere").settings)
 
 
 def test_a_row_too_few_is_no_file(tmp_path: Path) -> None:
@@ -280,21 +280,21 @@ def test_a_job_goes_on_with_the_same_alone(tmp_path: Path) -> None:
 
 
 def test_a_directory_that_is_no_scans_is_left_alone(tmp_path: Path) -> None:
-    home, first = Home(tmp_path / "out"), asked([tmp_path], DEEP)
-    home.path.mkdir()
-    with begun(home, first, NOW):
+    empty, first = tmp_path / "out", asked([tmp_path], DEEP)
+    empty.mkdir()
+    with begun(Home(empty), first, NOW):
         pass
     for name, text in (("job.json", '{"kind": "x"}'), ("job.json", "]"), ("mine", "")):
-        theirs = Home(tmp_path / "theirs")
-        theirs.path.mkdir(exist_ok=True)
-        (theirs.path / name).write_text(text)
+        theirs = tmp_path / "theirs"
+        theirs.mkdir(exist_ok=True)
+        (theirs / name).write_text(text)
         with (
             pytest.raises(InputError, match="not what a spark scan left"),
-            begun(theirs, first, NOW),
+            begun(Home(theirs), first, NOW),
         ):
             pass
-        assert [path.name for path in theirs.path.iterdir()] == [name]
-        (theirs.path / name).unlink()
+        assert [path.name for path in theirs.iterdir()] == [name]
+        (theirs / name).unlink()
     (tmp_path / "file").write_text("")
     with (
         pytest.raises(InputError, match="Not a directory"),

@@ -23,12 +23,20 @@ from kafka_unclean_recovery.cli.flags import (
     Master,
     OutputFormat,
     PlanFile,
+    StoreEndpoint,
+    StoreRegion,
     Summaries,
 )
 from kafka_unclean_recovery.cli.plan_outputs import MANUAL, PLAN, next_command
 from kafka_unclean_recovery.cli.selection import broker_ids
 from kafka_unclean_recovery.cli.spark_failures import job_failed
-from kafka_unclean_recovery.cli.spark_session import SparkWatch, check_installed, session_for
+from kafka_unclean_recovery.cli.spark_session import (
+    SparkWatch,
+    check_installed,
+    session_for,
+    store_options,
+    summaries_of,
+)
 from kafka_unclean_recovery.cli.terminal.colour import Color, ColorFlag
 from kafka_unclean_recovery.cli.terminal.console import Console, check_output, write_new_chunks
 from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
@@ -69,6 +77,8 @@ class Options:
     manual_recovery_output_file: DesignatedLeadersFile
     plan_output_file: PlanFile = None
     exclude_brokers: ExcludeBrokers = None
+    store_endpoint: StoreEndpoint = None
+    store_region: StoreRegion = None
     html: Annotated[
         Path | None,
         typer.Option(
@@ -140,10 +150,11 @@ def _check_outputs(options: Options) -> None:
 def _read(options: Options) -> Scans:
     from kafka_unclean_recovery.spark.plan.merging import read_scans
 
-    absolute = [directory.absolute() for directory in options.summaries]
-    if twice := next((d for d in absolute if absolute.count(d) > 1), None):
+    store = store_options(options.store_endpoint, options.store_region)
+    paths = summaries_of(options.summaries, store)
+    if twice := next((path for path in paths if paths.count(path) > 1), None):
         raise usage(f"--summaries {twice}: is given twice; give it once")
-    return read_scans(options.summaries)
+    return read_scans(paths)
 
 
 def _check_cluster_id(options: Options, merged: ReplicaInfo) -> None:

@@ -34,6 +34,7 @@ from kafka_unclean_recovery.cli.spark_session import (
     check_installed,
     session_for,
     store_options,
+    summaries_of,
 )
 from kafka_unclean_recovery.cli.terminal.colour import Color, ColorFlag
 from kafka_unclean_recovery.cli.terminal.console import Console, check_new_directory
@@ -118,7 +119,8 @@ def _run(
     from kafka_unclean_recovery.spark.plan.merging import read_scans
     from kafka_unclean_recovery.spark.salvage.salvage_replicas import How, read_tables, salvage
 
-    scans = read_scans(options.summaries)
+    store = store_options(options.store_endpoint, options.store_region)
+    scans = read_scans(summaries_of(options.summaries, store))
     _check_cluster(scans.merged.cluster_id, leaders.cluster_id)
     now = datetime.now(UTC).isoformat(timespec="seconds")
     with (
@@ -126,7 +128,7 @@ def _run(
         new_directory(options.output) as building,
     ):
         tables = read_tables(spark, scans)
-        how = How(store_options(options.store_endpoint, options.store_region), options.raw_only)
+        how = How(store, options.raw_only)
         return salvage(spark, tables, leaders, building, now, watch, how)
 
 

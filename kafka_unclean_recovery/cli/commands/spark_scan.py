@@ -29,6 +29,7 @@ from kafka_unclean_recovery.cli.spark_session import (
     SparkWatch,
     check_installed,
     session_for,
+    store_flags,
     store_options,
 )
 from kafka_unclean_recovery.cli.terminal.colour import Color, ColorFlag
@@ -47,7 +48,8 @@ from kafka_unclean_recovery.shown import shell_join
 from kafka_unclean_recovery.wording import and_more, count_text
 
 if TYPE_CHECKING:
-    from kafka_unclean_recovery.spark.scan.job import ScanOptions
+    from kafka_unclean_recovery.spark.result_paths import ResultPath
+    from kafka_unclean_recovery.spark.scan.job import Home, ScanOptions
     from kafka_unclean_recovery.spark.scan.scan_disks import Scanned
 
 
@@ -65,11 +67,11 @@ class Options:
     """
 
     output: Annotated[
-        Path,
+        str,
         typer.Option(
             metavar="DIR",
-            help="Directory for the tables and for the progress of the scan. Driver and executors"
-            " must have it under the same path.",
+            help="Directory for the tables and for the progress of the scan: a path that driver and"
+            " executors all have, or a URL that begins with s3://, gs://, abfs:// or hdfs://.",
         ),
     ]
     roots: Annotated[
@@ -120,13 +122,13 @@ class Options:
 def scan(console: Console, options: Options) -> int:
     """Run the command and return its exit code. Raises Exit."""
     check_installed()
+    from kafka_unclean_recovery.spark.scan.job import Home
+
     chosen = selection(options.topics, options.path_to_json_file)
     asked = _asked(options, chosen)
     leave_out = _left_out(options, asked)
-    home = options.output.absolute()
-    _check_output(home)
-    scanned = _scanned(console, options, asked, leave_out)
-    from kafka_unclean_recovery.spark.scan.job import Home
+    home = _output(options.output, dict(asked.store))
+    scanned = _scanned(console, options, Home(home), asked, leave_out)
     from kafka_unclean_recovery.spark.scan.scan_disks import found_before, replicas_missing
     from kafka_unclean_recovery.spark.summaries import SCAN
 
@@ -142,7 +144,8 @@ def scan(console: Console, options: Options) -> int:
     for sentence in (*_said_left_out(leave_out), *scanned.differing, *complaints):
         console.say(sentence)
     if scanned.summary.replicas:
-        plan = [RECOVERY, "spark", "plan", "--summaries", str(options.output)]
+        plan = [RECOVERY, "spark", "plan", "--summaries", options.output]
+        plan += store_flags(options.store_endpoint, options.store_region)
         plan += ["--manual-recovery-output-file", "leaders.json"]
         console.say(
             f"next, choose leaders: {shell_join([*plan, '--plan-output-file', 'plan.json'])}"
@@ -153,14 +156,17 @@ def scan(console: Console, options: Options) -> int:
 
 
 def _scanned(
-    console: Console, options: Options, asked: ScanOptions, leave_out: tuple[str, ...]
+    console: Console,
+    options: Options,
+    home: Home,
+    asked: ScanOptions,
+    leave_out: tuple[str, ...],
 ) -> Scanned | None:
     """Scan, or return None where this scan has ended before, which needs no Spark. Raises Exit."""
     from kafka_unclean_recovery.spark.running import JobFailed
-    from kafka_unclean_recovery.spark.scan.job import Home, forget, has_ended
+    from kafka_unclean_recovery.spark.scan.job import forget, has_ended
     from kafka_unclean_recovery.spark.scan.scan_disks import scan as scan_disks
 
-    home = Home(options.output.absolute())
     again = "what is done is kept, and the same command goes on from there"
     watch = SparkWatch(console, again)
     try:
@@ -223,10 +229,16 @@ def _roots(path: Path, flag: str) -> list[str]:
     return found
 
 
-def _check_output(home: Path) -> None:
-    if not home.parent.is_dir():
-        raise usage(f"--output {home}: {home.parent} is no directory; make it first")
-    check_outside_log_directories(home / "replicas", "--output")
+def _output(text: str, store: Mapping[str, str]) -> ResultPath:
+    """Return where the results go. Raises Exit(2)."""
+    from kafka_unclean_recovery.spark.result_paths import result_path
+
+    home = result_path(text, store)
+    if isinstance(home, Path):
+        if not home.parent.is_dir():
+            raise usage(f"--output {home}: {home.parent} is no directory; make it first")
+        check_outside_log_directories(home / "replicas", "--output")
+    return home
 
 
 def _summary(scanned: Scanned) -> str:

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 from math import ceil
-from pathlib import Path
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
@@ -18,7 +17,7 @@ from kafka_unclean_recovery.model import ReplicaInfo
 from kafka_unclean_recovery.planning.merged_scans import merge_infos
 from kafka_unclean_recovery.spark import summaries
 from kafka_unclean_recovery.spark.new_files import count_rows
-from kafka_unclean_recovery.spark.places import spark_path
+from kafka_unclean_recovery.spark.result_paths import ResultPath, read_table
 from kafka_unclean_recovery.spark.running import TASKS_A_CORE, cores_of
 from kafka_unclean_recovery.spark.shipping import on_executors
 from kafka_unclean_recovery.spark.summaries import ScanHead, read_head
@@ -42,13 +41,13 @@ class Scans:
     """The directories of spark scan, their heads, and the heads merged: `merged` has no
     partitions. rows: of all tables."""
 
-    directories: tuple[Path, ...]
+    directories: tuple[ResultPath, ...]
     heads: tuple[ReplicaInfo, ...]
     merged: ReplicaInfo
     rows: int
 
 
-def read_scans(directories: Sequence[Path]) -> Scans:
+def read_scans(directories: Sequence[ResultPath]) -> Scans:
     """Read the heads of scans, and count the rows. Raises InputError for a directory without an
     ended scan, for a table with other rows than its scan wrote, and for different clusters."""
     read = [read_head(directory) for directory in directories]
@@ -59,7 +58,7 @@ def read_scans(directories: Sequence[Path]) -> Scans:
     return Scans(tuple(directories), heads, merged, rows)
 
 
-def _counted(directory: Path, head: ScanHead) -> int:
+def _counted(directory: ResultPath, head: ScanHead) -> int:
     tables = (summaries.REPLICAS, summaries.PARTITIONS)
     found = [count_rows(directory / table) for table in tables]
     told = found if head.rows is None else [head.rows.replicas, head.rows.partitions]
@@ -132,9 +131,8 @@ def read_merged(spark: SparkSession, scans: Scans) -> tuple[DataFrame, DataFrame
 
 def _read(spark: SparkSession, scans: Scans, name: str, schema: Any) -> DataFrame:
     """Read one table of all scans, and add the place of each row's scan."""
-    reader = spark.read.schema(spark_schema(schema))
     tables = (
-        reader.parquet(spark_path(directory.absolute() / name)).withColumn(_SCAN, F.lit(place))
+        read_table(spark, directory / name, schema).withColumn(_SCAN, F.lit(place))
         for place, directory in enumerate(scans.directories)
     )
     return reduce(DataFrame.unionByName, tables)

@@ -35,9 +35,9 @@ from kafka_unclean_recovery.salvage.replica import (
 )
 from kafka_unclean_recovery.spark.new_files import read_rows
 from kafka_unclean_recovery.spark.places import location_of
+from kafka_unclean_recovery.spark.result_paths import claimed
 from kafka_unclean_recovery.spark.tables import Row, batch, replica_log
 from kafka_unclean_recovery.spark.tasks import numbers
-from kafka_unclean_recovery.spark.turns import claimed
 
 ATTEMPTS = "attempts"
 

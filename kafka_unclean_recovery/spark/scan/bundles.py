@@ -7,7 +7,6 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from math import ceil
-from pathlib import Path
 from typing import Any
 
 import pyarrow
@@ -15,6 +14,7 @@ import pyarrow.compute
 import pyarrow.parquet
 
 from kafka_unclean_recovery.spark.new_files import whole_file, write_rows
+from kafka_unclean_recovery.spark.result_paths import ResultPath, parquet_source
 from kafka_unclean_recovery.spark.scan.job import Home
 from kafka_unclean_recovery.spark.scan.listing import STRAYS, Root, items_of, strays_below
 from kafka_unclean_recovery.spark.scan.work_items import ITEMS, REPLICA_COST, bundled
@@ -98,15 +98,15 @@ def gather_strays(home: Home, roots: Iterable[Root], places: Container[int]) -> 
     _write(strays_file(home), _arrow.concat_tables([STRAYS.empty_table(), *tables]))
 
 
-def bundle_file(home: Home, number: int) -> Path:
+def bundle_file(home: Home, number: int) -> ResultPath:
     return home.work / "bundles" / f"{number}.parquet"
 
 
-def join_file(home: Home, number: int) -> Path:
+def join_file(home: Home, number: int) -> ResultPath:
     return home.work / "joins" / f"{number}.parquet"
 
 
-def strays_file(home: Home) -> Path:
+def strays_file(home: Home) -> ResultPath:
     return home.work / "strays.parquet"
 
 
@@ -114,11 +114,11 @@ def _how_many(costs: Sequence[int], cores: int) -> int:
     return max(ceil(sum(costs) / _TASK_COST), min(len(costs), cores * _TASKS_A_CORE))
 
 
-def _kept(path: Path, schema: Any, places: Container[int]) -> Any:
-    table = _parquet.read_table(path, schema=schema, partitioning=None)
+def _kept(path: ResultPath, schema: Any, places: Container[int]) -> Any:
+    table = _parquet.read_table(parquet_source(path), schema=schema, partitioning=None)
     return table.filter(_arrow.array([p in places for p in table["place"].to_pylist()], "bool"))
 
 
-def _write(path: Path, table: Any) -> None:
+def _write(path: ResultPath, table: Any) -> None:
     with whole_file(path) as temporary:
         _parquet.write_table(table, temporary)

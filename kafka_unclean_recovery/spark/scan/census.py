@@ -21,12 +21,12 @@ from kafka_unclean_recovery.log_dir.tree import (
 )
 from kafka_unclean_recovery.spark.new_files import write_text
 from kafka_unclean_recovery.spark.places import address_of, identities, location_of
+from kafka_unclean_recovery.spark.result_paths import ResultPath, claimed, in_task
 from kafka_unclean_recovery.spark.running import on_one_machine
 from kafka_unclean_recovery.spark.scan.elsewhere import Jobs
 from kafka_unclean_recovery.spark.scan.job import Home, ScanOptions, asked_there
 from kafka_unclean_recovery.spark.scan.listing import ListedRoot, Root, parts_of, roots_asked
 from kafka_unclean_recovery.spark.tasks import numbers, told
-from kafka_unclean_recovery.spark.turns import claimed
 
 _MOUNTS = Path("/proc/self/ns/mnt")
 
@@ -73,7 +73,7 @@ def census(jobs: Jobs, asked: ScanOptions) -> Census:
     if on_one_machine(jobs.spark):
         return Census({}, {})
     if not jobs.home.census.exists():
-        views = jobs.each_core("census:look", {"home": str(jobs.home.path)})
+        views = jobs.each_core("census:look", jobs.home.settings)
         found = taken(views)
         document = {
             "apart": [[number, asdict(one)] for number, one in found.apart.items()],
@@ -88,7 +88,7 @@ def look(settings: Mapping[str, Any], batches: Iterable[Any]) -> Iterator[Any]:
     DataFrame.mapInArrow."""
     _, asked = asked_there(dict(settings))
     list(numbers(batches))
-    if _first_of_its_kind(Path(settings["claims"])):
+    if _first_of_its_kind(in_task(settings["claims"])):
         locations = (location_of(root, dict(asked.store)) for root in asked.roots)
         seen = [
             [number, _seen(location)]
@@ -99,7 +99,7 @@ def look(settings: Mapping[str, Any], batches: Iterable[Any]) -> Iterator[Any]:
     yield told()
 
 
-def _first_of_its_kind(claims: Path) -> bool:
+def _first_of_its_kind(claims: ResultPath) -> bool:
     try:
         mounts = str(_MOUNTS.readlink())
     except OSError:

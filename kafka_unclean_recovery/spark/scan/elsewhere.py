@@ -12,6 +12,7 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
+from kafka_unclean_recovery.spark.result_paths import for_tasks
 from kafka_unclean_recovery.spark.running import (
     TASKS_A_CORE,
     Watch,
@@ -74,7 +75,7 @@ class Jobs:
     def each_core(self, entry: str, settings: Mapping[str, Any]) -> list[dict[str, Any]]:
         """Run `entry` in more tasks than there are cores, all of which so have one."""
         tasks = cores_of(self.spark) * TASKS_A_CORE
-        claimed = {**settings, "claims": str(new_claims(self.home.work))}
+        claimed = {**settings, "claims": for_tasks(new_claims(self.home.work))}
         return self._job(entry, claimed, tasks, tasks, self._teller(entry, tasks))
 
     def _again(

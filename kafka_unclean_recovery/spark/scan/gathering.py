@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import groupby
-from pathlib import Path
 from typing import Any
 
 from pyspark import TaskContext
@@ -30,7 +29,7 @@ from kafka_unclean_recovery.log_dir.whole_disks import (
 from kafka_unclean_recovery.model import PartitionInfo, ReplicaLog, TopicPartition, WholeDisk
 from kafka_unclean_recovery.spark.doubts import Doubts, doubts_of
 from kafka_unclean_recovery.spark.new_files import read_rows, whole_rows
-from kafka_unclean_recovery.spark.places import spark_path
+from kafka_unclean_recovery.spark.result_paths import ResultPath, in_task, read_table
 from kafka_unclean_recovery.spark.scan.bundles import strays_file
 from kafka_unclean_recovery.spark.scan.job import Home
 from kafka_unclean_recovery.spark.scan.listing import STRAYS
@@ -44,7 +43,6 @@ from kafka_unclean_recovery.spark.tables import (
     partition_row,
     replica_log,
     replica_row,
-    spark_schema,
 )
 from kafka_unclean_recovery.spark.tables import (
     partition_info as state_of_row,
@@ -84,13 +82,13 @@ class ScanSummary:
 
 def rows_of_partitions(spark: SparkSession, home: Home, tasks: int) -> DataFrame:
     """Return the rows for `gather` in `tasks` tasks, sorted by partition within each of them."""
-    states = _read(spark, home.states, STATES).select(
+    states = read_table(spark, home.states, STATES).select(
         "topic", "partition", lit(_STATE).alias("kind"), struct("*").alias("state")
     )
-    strays = _read(spark, strays_file(home), STRAYS).select(
+    strays = read_table(spark, strays_file(home), STRAYS).select(
         "topic", "partition", lit(_STRAY).alias("kind"), "place", "broker", "path"
     )
-    logs = _read(spark, done_directory(home), DONE).select(
+    logs = read_table(spark, done_directory(home), DONE).select(
         "log.topic", "log.partition", lit(_LOG).alias("kind"), "place", "log"
     )
     rows = states.unionByName(strays, allowMissingColumns=True).unionByName(
@@ -137,7 +135,7 @@ def _written(
 ) -> ScanSummary:
     """Write the tables' part from `rows`, which are sorted, and return its Summary."""
     name = f"part-{part:05}.parquet"
-    replicas, partitions = tables_in(Path(settings["tables"]))
+    replicas, partitions = tables_in(in_task(settings["tables"]))
     known = _known(settings)
     summary = ScanSummary()
     with (
@@ -163,12 +161,8 @@ def summary_of(told_by_tasks: Iterable[Mapping[str, Any]]) -> ScanSummary:
     return whole
 
 
-def tables_in(directory: Path) -> tuple[Path, Path]:
+def tables_in(directory: ResultPath) -> tuple[ResultPath, ResultPath]:
     return directory / REPLICAS_DIRECTORY, directory / PARTITIONS_DIRECTORY
-
-
-def _read(spark: SparkSession, path: Path, schema: Any) -> DataFrame:
-    return spark.read.schema(spark_schema(schema)).parquet(spark_path(path))
 
 
 def _known(settings: Mapping[str, Any]) -> Known:

@@ -25,10 +25,10 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, fields, replace
+from io import BytesIO
 from pathlib import Path
 from typing import IO, Any
 
@@ -37,8 +37,17 @@ from kafka_unclean_recovery.files.locking import lock
 from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.model import TopicPartition
 from kafka_unclean_recovery.spark.new_files import write_text
+from kafka_unclean_recovery.spark.result_paths import (
+    ResultPath,
+    for_tasks,
+    in_task,
+    make_directory,
+    names_in,
+    remove_tree,
+)
 from kafka_unclean_recovery.spark.scan.roots_table import roots_in
 from kafka_unclean_recovery.spark.summaries import PARTITIONS, REPLICAS, SCAN
+from kafka_unclean_recovery.stores.store_path import StorePath
 
 JOB = "job.json"
 KIND = "spark-scan-job"
@@ -78,44 +87,50 @@ class ScanOptions:
 
 @dataclass(frozen=True, slots=True)
 class Home:
-    """The directory of a bulk scan, which driver and executors have under the same path."""
+    """The directory of a bulk scan, which driver and executors have under the same path, or which
+    lies in a store."""
 
-    path: Path
+    path: ResultPath
 
     @property
-    def job(self) -> Path:
+    def settings(self) -> dict[str, Any]:
+        """Return the settings by which asked_there finds it in a task."""
+        return {"home": for_tasks(self.path)}
+
+    @property
+    def job(self) -> ResultPath:
         return self.path / JOB
 
     @property
-    def work(self) -> Path:
+    def work(self) -> ResultPath:
         return self.path / "work"
 
     @property
-    def plan(self) -> Path:
+    def plan(self) -> ResultPath:
         return self.work / "plan.json"
 
     @property
-    def states(self) -> Path:
+    def states(self) -> ResultPath:
         return self.work / "states.parquet"
 
     @property
-    def census(self) -> Path:
+    def census(self) -> ResultPath:
         return self.work / "census.json"
 
     @property
-    def tables(self) -> tuple[Path, Path]:
+    def tables(self) -> tuple[ResultPath, ResultPath]:
         return self.path / REPLICAS, self.path / PARTITIONS
 
     @property
-    def summary(self) -> Path:
+    def summary(self) -> ResultPath:
         return self.path / "summary.json"
 
     @property
-    def refused(self) -> Path:
+    def refused(self) -> ResultPath:
         return self.path / "leave-out.csv"
 
     @property
-    def left_out(self) -> Path:
+    def left_out(self) -> ResultPath:
         return self.path / "left-out.csv"
 
     @property
@@ -130,7 +145,7 @@ class Home:
 def asked_there(settings: dict[str, Any]) -> tuple[Home, ScanOptions]:
     """Return the directory and what the scan was asked for, in a task. Raises RuntimeError when the
     task does not see the directory."""
-    home = Home(Path(settings["home"]))
+    home = Home(in_task(settings["home"]))
     try:
         return home, home.asked()
     except OSError as error:
@@ -171,10 +186,13 @@ def has_ended(home: Home, asked: ScanOptions, leave_out: tuple[str, ...]) -> boo
 
 def _opened(home: Home, asked: ScanOptions, now: str) -> IO[bytes]:
     """Open job.json, which is made if need be, and lock it until it is closed."""
-    home.path.mkdir(mode=0o700, exist_ok=True)
+    make_directory(home.path)
     if not home.job.exists():
         document = {"kind": KIND, "begun": now, **_plain(asked)}
         write_text(home.job, json.dumps(document, indent=1) + "\n")
+    if isinstance(home.job, StorePath):
+        # A store has no locks.
+        return BytesIO(home.job.read_bytes())
     file = home.job.open("rb")
     # When two runs begin at once, the file of the later one stays.
     if not lock(file.fileno()) or os.fstat(file.fileno()).st_ino != home.job.stat().st_ino:
@@ -192,8 +210,8 @@ def forget(home: Home, asked: ScanOptions) -> None:
     with begun(home, replace(asked, version=home.asked().version), ""):
         # Without it the scan has not ended; while job.json is there, this can be done again.
         (home.path / SCAN).unlink(missing_ok=True)
-        for directory in filter(Path.exists, (home.work, *home.tables)):
-            shutil.rmtree(directory)
+        for directory in (home.work, *home.tables):
+            remove_tree(directory)
         for path in (home.summary, home.refused, home.left_out):
             path.unlink(missing_ok=True)
         home.job.unlink()
@@ -210,17 +228,17 @@ def start_over_if_refused(home: Home, asked: ScanOptions) -> None:
 
 def abandon(home: Home) -> None:
     """Remove the directory, as if the scan had not been begun."""
-    shutil.rmtree(home.work, ignore_errors=True)
+    with suppress(OSError):
+        remove_tree(home.work)
     for path in (home.refused, home.left_out, home.job):
         path.unlink(missing_ok=True)
-    home.path.rmdir()
+    if isinstance(home.path, Path):
+        home.path.rmdir()
 
 
 def _check_ours(home: Home) -> None:
     try:
-        inside = os.listdir(home.path)  # noqa: PTH208 - fails for what is no directory
-    except FileNotFoundError:
-        return
+        inside = names_in(home.path)
     except OSError as error:
         raise InputError(f"{home.path}: {error.strerror}") from None
     if inside and not _is_a_job(home):

@@ -7,7 +7,6 @@ import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pyarrow
@@ -29,6 +28,7 @@ from kafka_unclean_recovery.log_dir.whole_disks import emptied
 from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.spark.new_files import whole_rows, write_text
 from kafka_unclean_recovery.spark.places import address_of, identities, location_of
+from kafka_unclean_recovery.spark.result_paths import ResultPath
 from kafka_unclean_recovery.spark.scan.job import Home, ScanOptions, asked_there
 from kafka_unclean_recovery.spark.scan.work_items import (
     ITEMS,
@@ -143,15 +143,15 @@ def listed_roots(home: Home, asked: ScanOptions, roots: Iterable[Root]) -> Itera
         )
 
 
-def items_of(home: Home, root: Root) -> Path:
+def items_of(home: Home, root: Root) -> ResultPath:
     return home.work / "items" / f"{root.name}.parquet"
 
 
-def strays_below(home: Home, root: Root) -> Path:
+def strays_below(home: Home, root: Root) -> ResultPath:
     return home.work / "strays" / f"{root.name}.parquet"
 
 
-def _listed_at(home: Home, root: Root) -> Path:
+def _listed_at(home: Home, root: Root) -> ResultPath:
     return home.work / "roots" / f"{root.name}.json"
 
 

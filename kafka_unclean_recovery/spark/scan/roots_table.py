@@ -5,13 +5,13 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
 import pyarrow
 import pyarrow.parquet
 
 from kafka_unclean_recovery.errors import InputError
+from kafka_unclean_recovery.spark.result_paths import ResultPath
 
 _parquet: Any = pyarrow.parquet
 _COLUMN = "root"
@@ -41,7 +41,7 @@ def roots_csv(roots: Iterable[str]) -> str:
     return text.getvalue()
 
 
-def roots_in(path: Path) -> tuple[str, ...]:
+def roots_in(path: ResultPath) -> tuple[str, ...]:
     """Return the roots of a file that `roots_csv` made; none where it is not there. Raises OSError,
     InputError."""
     try:

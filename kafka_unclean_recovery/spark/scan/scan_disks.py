@@ -4,22 +4,21 @@ other."""
 from __future__ import annotations
 
 import json
-import shutil
 import uuid
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, astuple, dataclass
 from datetime import UTC, datetime
 from functools import partial
 from itertools import chain
 from math import ceil
+from pathlib import Path
 from typing import Any
 
-import pyarrow.parquet
 from pyspark.sql import SparkSession
 
 from kafka_unclean_recovery.documents.replica_info import TableRowsJson
 from kafka_unclean_recovery.errors import InputError
-from kafka_unclean_recovery.files.private_files import make_private_directory
 from kafka_unclean_recovery.files.sync_directory import sync_directory
 from kafka_unclean_recovery.kafka_names import COMPACTED_TOPICS
 from kafka_unclean_recovery.log_dir.clean_stop import clean_by_broker
@@ -37,6 +36,14 @@ from kafka_unclean_recovery.model import TopicPartition, WholeDisk
 from kafka_unclean_recovery.shown import shell_word
 from kafka_unclean_recovery.spark.new_files import write_rows, write_text
 from kafka_unclean_recovery.spark.places import address_of
+from kafka_unclean_recovery.spark.result_paths import (
+    ResultPath,
+    for_tasks,
+    make_directory,
+    read_batches,
+    remove_tree,
+    table_files,
+)
 from kafka_unclean_recovery.spark.running import Unwatched, Watch, cores_of, run_watched
 from kafka_unclean_recovery.spark.scan.bundles import gather_strays, make_bundles
 from kafka_unclean_recovery.spark.scan.census import census
@@ -72,8 +79,7 @@ from kafka_unclean_recovery.spark.summaries import SCAN, ScanHead, head_json, re
 from kafka_unclean_recovery.spark.tables import PARTITIONS, REPLICAS
 from kafka_unclean_recovery.spark.tasks import TOLD, collected
 from kafka_unclean_recovery.spark.turns import sentences
-
-_parquet: Any = pyarrow.parquet
+from kafka_unclean_recovery.stores.store_path import StorePath
 
 _HERE = "kafka_unclean_recovery.spark.scan"
 _ROWS_OF_A_TASK = 50_000
@@ -113,14 +119,15 @@ def scan(
     with begun(home, asked, now) as at:
         check_left_out(home, leave_out)
         if home.ended:
-            shutil.rmtree(home.work, ignore_errors=True)
+            with suppress(OSError):
+                remove_tree(home.work)
             return None
         jobs = Jobs(spark, home, watch)
         if not home.plan.exists():
             _prepare(jobs, asked, leave_out)
         plan = json.loads(home.plan.read_text(encoding="utf-8"))
         _read(jobs, plan)
-        jobs.run("scanning:join_pieces", {"home": str(home.path)}, plan["joins"])
+        jobs.run("scanning:join_pieces", home.settings, plan["joins"])
         summary = _gather(jobs, plan)
         head = ScanHead(
             cluster_id=plan["cluster_id"],
@@ -136,14 +143,14 @@ def scan(
         write_text(home.summary, json.dumps(asdict(summary)) + "\n")
         write_text(home.path / SCAN, head_json(head))
         differing = (*plan["differing"], *_elsewhere(jobs.elsewhere))
-        shutil.rmtree(home.work)
+        remove_tree(home.work)
         return Scanned(head, summary, plan["size"], differing)
 
 
 def _prepare(jobs: Jobs, asked: ScanOptions, leave_out: tuple[str, ...]) -> None:
     """Do everything up to the plan, and write it."""
     home = jobs.home
-    here = {"home": str(home.path)}
+    here = home.settings
     jobs.run("listing:list_roots", here, len(asked.roots))
     try:
         taken = census(jobs, asked)
@@ -159,7 +166,7 @@ def _prepare(jobs: Jobs, asked: ScanOptions, leave_out: tuple[str, ...]) -> None
     gather_strays(home, roots, places)
     apart = {part.first_place for part in parts}
     bundles = make_bundles(home, roots, places, apart, cores_of(jobs.spark))
-    make_private_directory(done_directory(home))
+    make_directory(done_directory(home))
     if leave_out:
         write_text(home.left_out, roots_csv(leave_out))
     write_text(
@@ -218,7 +225,7 @@ def _newest_metadata(jobs: Jobs, asked: ScanOptions, chosen: Chosen) -> Known:
     if two := [row for row in ordered if row["sure"]]:
         write_rows(home.states, (), STATES)
         return of_two_histories(weighed, two)
-    settings = {"home": str(home.path), "location": locations[newest]}
+    settings = {**home.settings, "location": locations[newest]}
     (said,) = jobs.run("metadata:write_states", settings, 1)
     return known_of(weighed, said, [row["said"] for row in ordered])
 
@@ -281,7 +288,7 @@ def _gather(jobs: Jobs, plan: Mapping[str, Any]) -> ScanSummary:
     rows = plan["replicas"] + plan["states"]
     building = home.work / f"tables-{uuid.uuid4().hex}"
     settings = {
-        "tables": str(building),
+        "tables": for_tasks(building),
         "compacted": plan["compacted"],
         "covered": plan["covered"],
         "read": plan["read"],
@@ -297,11 +304,19 @@ def _gather(jobs: Jobs, plan: Mapping[str, Any]) -> ScanSummary:
     ):
         if not built.exists():
             write_rows(built / "part-00000.parquet", (), schema)
-        if table.exists():
-            shutil.rmtree(table)
-        built.rename(table)
-    sync_directory(home.path)
+        _move(built, table)
     return summary
+
+
+def _move(built: ResultPath, table: ResultPath) -> None:
+    """Put a table in the place of what is there; a store has none but single files to move."""
+    remove_tree(table)
+    if isinstance(built, StorePath) and isinstance(table, StorePath):
+        for name in built.names():
+            (built / name).copy_to(table / name)
+    elif isinstance(built, Path) and isinstance(table, Path):
+        built.rename(table)
+        sync_directory(table.parent)
 
 
 def _gather_many(
@@ -326,7 +341,7 @@ def _read(jobs: Jobs, plan: Mapping[str, Any]) -> None:
         part = done / tasks
         jobs.watch.progress(Progress(int(part * size), size, int(part * replicas), replicas))
 
-    settings = {"home": str(jobs.home.path)}
+    settings = jobs.home.settings
     jobs.run_in("scanning:scan_bundles", settings, count, tasks, tell)
 
 
@@ -348,6 +363,8 @@ def replicas_missing(home: Home, named: Collection[TopicPartition]) -> list[Topi
     """Return those of `named` that have no row in the table of replicas. Raises OSError."""
     if not named:
         return []
-    table = _parquet.read_table(home.tables[0], columns=["topic", "partition"], partitioning=None)
-    found = zip(*(table[name].to_pylist() for name in ("topic", "partition")), strict=True)
-    return sorted(set(named) - {TopicPartition(topic, number) for topic, number in found})
+    left = set(named)
+    for batch in chain.from_iterable(map(read_batches, table_files(home.tables[0]))):
+        columns = (batch.column(name).to_pylist() for name in ("topic", "partition"))
+        left -= {TopicPartition(topic, number) for topic, number in zip(*columns, strict=True)}
+    return sorted(left)

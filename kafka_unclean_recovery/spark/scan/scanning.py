@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 import pyarrow
@@ -20,6 +19,7 @@ from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.model import ReplicaLog
 from kafka_unclean_recovery.spark.new_files import read_rows, whole_rows, write_rows
 from kafka_unclean_recovery.spark.places import location_of
+from kafka_unclean_recovery.spark.result_paths import ResultPath
 from kafka_unclean_recovery.spark.scan.bundles import bundle_file, join_file
 from kafka_unclean_recovery.spark.scan.job import Home, ScanOptions, asked_there
 from kafka_unclean_recovery.spark.scan.piece_rows import piece_of, result_of, result_text
@@ -93,11 +93,11 @@ def _places(rows: Iterable[Mapping[str, Any]], asked: ScanOptions) -> list[Locat
     return [location_of(address, dict(asked.store)) for address in addresses]
 
 
-def done_directory(home: Home) -> Path:
+def done_directory(home: Home) -> ResultPath:
     return home.work / "done"
 
 
-def done_file(home: Home, name: str) -> Path:
+def done_file(home: Home, name: str) -> ResultPath:
     return done_directory(home) / f"{name}.parquet"
 
 
@@ -106,7 +106,7 @@ def compacted_there(home: Home) -> frozenset[str]:
     return frozenset(json.loads(home.plan.read_text(encoding="utf-8"))["compacted"])
 
 
-def _pieces_file(home: Home, bundle: int) -> Path:
+def _pieces_file(home: Home, bundle: int) -> ResultPath:
     return home.work / "pieces" / f"{bundle}.parquet"
 
 
