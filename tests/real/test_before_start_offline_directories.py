@@ -3,6 +3,7 @@ their broker does with them."""
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 
@@ -56,17 +57,28 @@ def _a_copy_where_no_log_is_loaded(
 def _moved_where_the_replica_is_loaded(
     home: Path, cluster: KafkaCluster, replica: Path, moved: Path
 ) -> None:
-    """Move it into a directory that goes offline while logs are loaded."""
+    """Move it into a directory that goes offline while logs are loaded: a thread of its own notices
+    that. Where it comes late, the replica that was loaded goes offline with it, and none begins."""
     replica.rename(moved)
     damaged = moved.parent / "recovery-point-offset-checkpoint"
     damaged.write_bytes(NO_CHECKPOINT)
     assert _told(home, cluster, replica, moved) == {replica: "begins_empty", moved: "offline"}
-    _starts(cluster)
-    _wait_until_in_sync(cluster, replica)
-    assert replica.is_dir()
+    since = _starts(cluster)
+    went_offline = re.compile(rf"\[LogDirFailureHandler\] .*Removed fetcher .*\b{replica.name}\b")
+
+    def seen() -> bool:
+        said = said_since(cluster, OWN, since)
+        return _is_in_sync(cluster, replica) or went_offline.search(said) is not None
+
+    wait_until(seen, TIMEOUT, lambda: f"{replica.name} in sync, or offline")
+    began_empty = replica.is_dir()
+    assert _is_in_sync(cluster, replica) is began_empty
     lose_broker(cluster, OWN)
     damaged.unlink()
-    shutil.rmtree(moved)
+    if began_empty:
+        shutil.rmtree(moved)
+    else:
+        moved.rename(replica)
 
 
 def _moved_where_it_is_taken_into_use(
@@ -101,10 +113,11 @@ def _starts(cluster: KafkaCluster) -> int:
     return since
 
 
-def _wait_until_in_sync(cluster: KafkaCluster, replica: Path) -> None:
+def _is_in_sync(cluster: KafkaCluster, replica: Path) -> bool:
     number = int(replica.name.rpartition("-")[2])
+    return OWN in cluster.view(LEADER).topics[TOPIC][number].isr
 
-    def in_sync() -> bool:
-        return OWN in cluster.view(LEADER).topics[TOPIC][number].isr
 
-    wait_until(in_sync, TIMEOUT, lambda: f"{replica.name} in sync")
+def _wait_until_in_sync(cluster: KafkaCluster, replica: Path) -> None:
+    missing = f"{replica.name} in sync"
+    wait_until(lambda: _is_in_sync(cluster, replica), TIMEOUT, lambda: missing)
