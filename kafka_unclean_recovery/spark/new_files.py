@@ -21,7 +21,7 @@ from kafka_unclean_recovery.files.private_files import make_private_directory, p
 from kafka_unclean_recovery.files.sync_directory import sync_directory
 from kafka_unclean_recovery.spark.result_paths import (
     ResultPath,
-    parquet_source,
+    parquet_metadata,
     read_batches,
     table_files,
 )
@@ -78,14 +78,14 @@ def read_rows(path: ResultPath) -> Iterator[dict[str, Any]]:
 
 
 def count_rows(directory: ResultPath) -> int:
-    """Return the number of rows of a table; of local files only the ends are read. Raises
+    """Return the number of rows of a table, of whose files only the ends are read. Raises
     InputError."""
     return sum(map(_rows_of, table_files(directory)))
 
 
 def _rows_of(path: ResultPath) -> int:
     try:
-        return int(_parquet.read_metadata(parquet_source(path)).num_rows)
+        return int(parquet_metadata(path).num_rows)
     except (OSError, pyarrow.ArrowException) as error:
         why = getattr(error, "strerror", None) or error
         raise InputError(f"{path}: can't be read as Parquet: {why}; scan again") from None

@@ -27,6 +27,7 @@ _parquet: Any = pyarrow.parquet
 
 ResultPath = Path | StorePath
 _ROWS_AT_A_TIME = 10_000
+_MOST_FOOTERS = 64 << 10
 
 
 def result_path(text: str, store: Mapping[str, str]) -> ResultPath:
@@ -102,11 +103,24 @@ def parquet_source(path: ResultPath) -> Any:
     return path if isinstance(path, Path) else _arrow.BufferReader(path.read_bytes())
 
 
-def read_batches(path: ResultPath) -> Iterator[Any]:
+def parquet_metadata(path: ResultPath) -> Any:
+    """Return pyarrow's metadata of a file of Parquet, of which only the end is read. Raises
+    OSError, ArrowException."""
+    if isinstance(path, Path):
+        return _parquet.read_metadata(path)
+    end = path.read_end(_MOST_FOOTERS)
+    # The last four bytes are a mark, those before them the length of the footer.
+    needed = int.from_bytes(end[-8:-4], "little") + 8
+    end = end if needed <= len(end) else path.read_end(needed)
+    return _parquet.read_metadata(_arrow.BufferReader(end))
+
+
+def read_batches(path: ResultPath, columns: Sequence[str] | None = None) -> Iterator[Any]:
     """Yield the record batches of a file of Parquet. Raises OSError."""
     with _parquet.ParquetFile(parquet_source(path)) as file:
         # pyarrow 18 fails over a file without a row.
-        yield from file.iter_batches(_ROWS_AT_A_TIME) if file.num_row_groups else ()
+        found = file.iter_batches(_ROWS_AT_A_TIME, columns=columns)
+        yield from found if file.num_row_groups else ()
 
 
 def table_files(directory: ResultPath) -> list[ResultPath]:

@@ -74,12 +74,17 @@ class StorePath:
 
     def read_bytes(self) -> bytes:
         """Read the whole object, and never less without an error."""
+        return self.read_end(None)
+
+    def read_end(self, most: int | None) -> bytes:
+        """Read the last `most` bytes, or all there are, and never less without an error."""
         if not self.exists():
             raise FileNotFoundError(errno.ENOENT, "nothing is there", self.uri)
         with self._store() as (filesystem, path):
             folder = StoreFolder(filesystem, path.rpartition("/")[0], self.parent.uri)
             with folder.opened(self.name) as file:
-                return file.read_at(0, file.size) if file.size else b""
+                length = file.size if most is None else min(most, file.size)
+                return file.read_at(file.size - length, length) if length else b""
 
     def read_text(self, encoding: str = "utf-8") -> str:
         return self.read_bytes().decode(encoding)

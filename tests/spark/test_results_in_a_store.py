@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+import pyarrow
+import pyarrow.parquet
 import pytest
 from pyspark.sql import SparkSession
 
@@ -16,6 +18,7 @@ from kafka_unclean_recovery.cli.command import carry_out
 from kafka_unclean_recovery.cli.commands import spark_plan, spark_salvage, spark_scan
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.mechanisms import ScanMode
+from kafka_unclean_recovery.spark.new_files import count_rows
 from kafka_unclean_recovery.spark.plan.merging import read_scans
 from kafka_unclean_recovery.spark.result_paths import result_path
 from kafka_unclean_recovery.spark.scan import scan_disks
@@ -181,3 +184,17 @@ def test_a_table_that_lacks_a_file_is_refused(
     capsys.readouterr()
     assert planned([there], tmp_path / "leaders.json", store) == 2
     assert f"{there}/replicas: 0 rows, where the scan wrote 24" in capsys.readouterr().err
+
+
+def test_of_a_large_file_the_end_is_read_that_tells_how_many_rows_it_has(
+    tmp_path: Path, store: dict[str, str], bucket: Bucket
+) -> None:
+    wide = pyarrow.table({f"column-{n:05}": [n, n] for n in range(2_000)})
+    pyarrow.parquet.write_table(wide, tmp_path / "wide")
+    content = (tmp_path / "wide").read_bytes()
+    bucket(f"{tmp_path.name}/wide/part-0.parquet", content)
+    assert int.from_bytes(content[-8:-4], "little") > 64 << 10
+    assert count_rows(at(f"s3://disks/{tmp_path.name}/wide", store)) == 2
+    bucket(f"{tmp_path.name}/wide/part-1.parquet", content[:-1])
+    with pytest.raises(InputError, match=r"part-1\.parquet: can't be read as Parquet"):
+        count_rows(at(f"s3://disks/{tmp_path.name}/wide", store))

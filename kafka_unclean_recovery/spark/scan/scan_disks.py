@@ -76,7 +76,7 @@ from kafka_unclean_recovery.spark.scan.roots_table import roots_csv
 from kafka_unclean_recovery.spark.scan.scanning import done_directory
 from kafka_unclean_recovery.spark.shipping import on_executors
 from kafka_unclean_recovery.spark.summaries import SCAN, ScanHead, head_json, read_head
-from kafka_unclean_recovery.spark.tables import PARTITIONS, REPLICAS
+from kafka_unclean_recovery.spark.tables import KEY, PARTITIONS, REPLICAS
 from kafka_unclean_recovery.spark.tasks import TOLD, collected
 from kafka_unclean_recovery.spark.turns import sentences
 from kafka_unclean_recovery.stores.store_path import StorePath
@@ -364,7 +364,8 @@ def replicas_missing(home: Home, named: Collection[TopicPartition]) -> list[Topi
     if not named:
         return []
     left = set(named)
-    for batch in chain.from_iterable(map(read_batches, table_files(home.tables[0]))):
-        columns = (batch.column(name).to_pylist() for name in ("topic", "partition"))
-        left -= {TopicPartition(topic, number) for topic, number in zip(*columns, strict=True)}
+    for file in table_files(home.tables[0]):
+        for batch in read_batches(file, KEY):
+            columns = (batch.column(name).to_pylist() for name in KEY)
+            left -= set(map(TopicPartition._make, zip(*columns, strict=True)))
     return sorted(left)
