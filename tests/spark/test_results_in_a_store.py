@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pyarrow
 import pyarrow.parquet
@@ -23,6 +24,7 @@ from kafka_unclean_recovery.spark.plan.merging import read_scans
 from kafka_unclean_recovery.spark.result_paths import result_path
 from kafka_unclean_recovery.spark.scan import scan_disks
 from kafka_unclean_recovery.stores.store_path import StorePath
+from tests.log_dir.test_scan import log_directory
 from tests.spark.scans import info_in
 from tests.stores.conftest import REGION
 from tests.stores.trees import write_damaged
@@ -54,13 +56,14 @@ def in_this_session(monkeypatch: pytest.MonkeyPatch, spark: SparkSession) -> Non
         monkeypatch.setattr(command, "session_for", session_for)
 
 
-def scanned(output: str, disks: list[str], store: dict[str, str]) -> int:
+def scanned(output: str, disks: list[str], store: dict[str, str], **more: Any) -> int:
     options = spark_scan.Options(
         output=output,
         roots=disks,
         mode=ScanMode.DEEP,
         store_endpoint=store["endpoint"],
         store_region=store["region"],
+        **more,
     )
     return carry_out(spark_scan.scan, options)
 
@@ -171,6 +174,27 @@ def test_what_is_not_ours_is_left_alone(
     (sentence,) = capsys.readouterr().err.splitlines()
     assert sentence.startswith("kafka-unclean-recovery: s3://no-such-bucket/scan: ")
     assert "NO_SUCH_BUCKET" in sentence
+
+
+def test_disks_of_another_cluster_are_left_out_and_a_scan_is_read_again(
+    tmp_path: Path, store: dict[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    ours = [str(log_directory(tmp_path / f"b{n}", n, {"a-0": n})) for n in (1, 2)]
+    theirs = str(log_directory(tmp_path / "b3", 3, {"a-0": 3}, cluster="other"))
+    there = f"s3://disks/{tmp_path.name}/scan"
+    assert scanned(there, [*ours, theirs], store) == 2
+    said = capsys.readouterr().err
+    assert f"look at {there}/leave-out.csv" in said
+    assert "--leave-out leave-out.csv, a copy of it" in said
+    copy = tmp_path / "leave-out.csv"
+    copy.write_bytes(at(f"{there}/leave-out.csv", store).read_bytes())
+    assert scanned(there, [*ours, theirs], store, leave_out=copy) == 0
+    head = at(f"{there}/scan.json", store)
+    first = json.loads(head.read_text())
+    assert first["brokers"] == [1, 2]
+    assert scanned(there, [*ours, theirs], store, leave_out=copy, rescan=True) == 0
+    again = json.loads(head.read_text())
+    assert again | {"scanned_at": ""} == first | {"scanned_at": ""}
 
 
 def test_a_table_that_lacks_a_file_is_refused(

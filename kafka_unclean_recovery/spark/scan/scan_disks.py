@@ -199,11 +199,13 @@ def _check_chosen(home: Home, chosen: Chosen, leave_out: Collection[str]) -> Non
     most, others = strangers(chosen.directories)
     if others:
         write_text(home.refused, roots_csv(address_of(each.location) for each in others))
+        here = isinstance(home.refused, Path)
+        file = home.refused if here else home.refused.name
         raise InputError(
             f"{strangers_text(most, others)}; give the disks of one cluster, or look at"
             f" {home.refused}, which names the others, and run the same command with --leave-out"
-            f" {shell_word(str(home.refused))}: it goes on with what was listed (where disks were"
-            " changed since, add --rescan)"
+            f" {shell_word(str(file))}{'' if here else ', a copy of it'}: it goes on with what was"
+            " listed (where disks were changed since, add --rescan)"
         )
     if not chosen.listed:
         raise InputError("--leave-out names all log directories below the roots; leave some in")
