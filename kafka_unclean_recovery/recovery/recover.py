@@ -58,6 +58,7 @@ from kafka_unclean_recovery.recovery.terms import Terms
 from kafka_unclean_recovery.recovery.views import Wanted
 from kafka_unclean_recovery.recovery.writable import min_isrs, too_few_live
 from kafka_unclean_recovery.shutdown import Interrupted, Stop
+from kafka_unclean_recovery.survey.currency import Behind
 from kafka_unclean_recovery.survey.reading import Reader
 from kafka_unclean_recovery.transport import Elections, Elector
 from kafka_unclean_recovery.transport.led_logs import LedLogs
@@ -379,15 +380,20 @@ async def _verify(
     reader: Reader, seen: Observation, rows: Rows, after: States
 ) -> tuple[Observation, Rows]:
     """Return (the observation, with the problem of what could not be read back; the rows as the
-    partitions are now). `after` holds the partitions that were read back already."""
-    rest = sorted(seen.states.keys() - after.keys())
+    partitions are now). `after` holds the partitions as they were read back before the last orders
+    were put back: somebody may have deleted a topic since, and made it anew."""
     try:
-        now = {**after, **(await reader.partitions(rest))}
+        now = await reader.partitions_in_the_end(sorted(seen.states))
+    except Behind as error:
+        return _not_read_back(seen, not_read_back(rows, str(error)), error)
     except (ConnectionFailed, NoBrokerReachable, RequestFailed) as error:
-        problem = f"the partitions could not be read back: {error}"
-        told = not_read_back(verified(rows, after), str(error))
-        return replace(seen, problems=(*seen.problems, problem)), told
+        return _not_read_back(seen, not_read_back(verified(rows, after), str(error)), error)
     return seen, not_read_back(verified(rows, now), "the answer lacks it")
+
+
+def _not_read_back(seen: Observation, rows: Rows, why: Exception) -> tuple[Observation, Rows]:
+    problem = f"the partitions could not be read back: {why}"
+    return replace(seen, problems=(*seen.problems, problem)), rows
 
 
 def _result(run: Run, aim: Aim, seen: Observation, rows: Rows, unsaved: tuple[str, ...]) -> Result:

@@ -138,6 +138,21 @@ class Reader:
         """Return the partitions of `wanted` (sorted) that one broker could describe now."""
         return dict((await self.described(wanted)).states)
 
+    async def partitions_in_the_end(
+        self, wanted: Sequence[TopicPartition]
+    ) -> dict[TopicPartition, PartitionState]:
+        """Return as `partitions` does, by brokers that have all that was committed when this call
+        began; by any broker where the controllers do not answer. Raises Behind."""
+
+        async def read() -> Described:
+            return await self.described_by_any(wanted)
+
+        try:
+            found = await self.current(read, budgets.QUORUM_WHILE_POLLING.seconds)
+        except (NoControllerReachable, RequestFailed):
+            found = await read()
+        return dict(found.states)
+
     async def described(self, wanted: Sequence[TopicPartition]) -> Described:
         """Return what one broker says of `wanted` (sorted).
 

@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 from kafka.protocol.admin.topics import AlterPartitionReassignmentsRequest
+from kafka.protocol.metadata import MetadataRequest
 
 from kafka_unclean_recovery.documents.journal_lines import half_done, parse
 from kafka_unclean_recovery.emulator import Cluster, Options, Settings
@@ -24,9 +25,11 @@ from kafka_unclean_recovery.transport.reorder_elector import ReorderElector
 from tests.cli.in_process import RECOVERY, invoke
 from tests.emulator.asking import ask
 from tests.real.tap import ALTER_PARTITION_REASSIGNMENTS, ELECT_LEADERS, Gate, tapped
+from tests.real.waiting import wait_until
 
 TOPIC = "orders"
 DEAD, WORSE, BETTER, OTHER = 1, 4, 3, 2
+LIVE = (BETTER, WORSE, OTHER)
 ORDER = (DEAD, WORSE, BETTER)
 MOMENTS = {
     "before the order": (ALTER_PARTITION_REASSIGNMENTS, 1),
@@ -122,6 +125,25 @@ def test_a_topic_that_is_made_anew_is_left_as_it_was_made_and_not_called_elected
     assert not now.reassigning
     assert outage.partition(TOPIC, 0).leader == BETTER
     assert _nothing_is_left(tmp_path)
+
+
+def test_one_that_is_made_anew_before_the_last_answer_is_not_called_elected_by_brokers_that_lag(
+    outage: Cluster,
+) -> None:
+    def shows_the_old_order(broker: int) -> bool:
+        told = ask(outage, broker, MetadataRequest, 12, {"topics": [{"name": TOPIC}]})
+        return tuple(told.topics[0].partitions[0].replica_nodes) == ORDER
+
+    def meanwhile() -> None:
+        wait_until(lambda: all(map(shows_the_old_order, LIVE)), 10.0, lambda: "the order back")
+        for broker in LIVE:
+            outage.lag_metadata(broker, 1.0)
+        outage.delete_topic(TOPIC)
+        outage.create_topic(TOPIC, assignment=[(BETTER, WORSE)])
+
+    told = _recover(outage, Gate(ALTER_PARTITION_REASSIGNMENTS, 2, answer=True), meanwhile)
+    assert (told.code, told.row["outcome"]) == (1, "failed"), told
+    assert "deleted and created again" in told.row["reason"]
 
 
 def _move(cluster: Cluster, *replicas: int) -> None:

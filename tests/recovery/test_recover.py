@@ -26,6 +26,7 @@ from kafka_unclean_recovery.recovery.partitions import (
     planned,
 )
 from kafka_unclean_recovery.recovery.recover import Power, _beside, _consent, _verify
+from kafka_unclean_recovery.survey.currency import Behind
 from kafka_unclean_recovery.transport import Elections
 from tests.cluster.fake_node import in_loop
 from tests.transport.scripted import offline
@@ -83,7 +84,7 @@ async def test_a_look_that_fails_beside_the_election_is_a_problem_and_no_more() 
 )
 def test_what_can_not_be_read_back_in_the_end_is_a_problem_and_no_more(error: Exception) -> None:
     class Reader:
-        async def partitions(self, _: object) -> Any:
+        async def partitions_in_the_end(self, _: object) -> Any:
             raise error
 
     tp = STATE.topic_partition
@@ -100,17 +101,26 @@ def test_what_can_not_be_read_back_in_the_end_is_a_problem_and_no_more(error: Ex
 
 
 class _Unread:
-    async def partitions(self, _: object) -> Any:
+    async def partitions_in_the_end(self, _: object) -> Any:
         raise RequestFailed("Metadata", 31)
 
 
+class _Lagging:
+    async def partitions_in_the_end(self, _: object) -> Any:
+        raise Behind("every broker is behind")
+
+
 class _Lacking:
-    async def partitions(self, _: object) -> Any:
+    async def partitions_in_the_end(self, _: object) -> Any:
         return {}
 
 
 @in_loop
-@pytest.mark.parametrize("reader", [_Unread(), _Lacking()], ids=["no answer", "not in the answer"])
+@pytest.mark.parametrize(
+    "reader",
+    [_Unread(), _Lagging(), _Lacking()],
+    ids=["no answer", "brokers behind", "not in the answer"],
+)
 @pytest.mark.parametrize("success", [OutcomeKind.ELECTED, OutcomeKind.ALREADY_ONLINE])
 async def test_what_an_earlier_wave_elected_and_nobody_can_read_in_the_end_is_no_success(
     success: OutcomeKind, reader: object
