@@ -80,7 +80,11 @@ def read_rows(path: ResultPath) -> Iterator[dict[str, Any]]:
 def count_rows(directory: ResultPath) -> int:
     """Return the number of rows of a table, of whose files only the ends are read. Raises
     InputError."""
-    return sum(map(_rows_of, table_files(directory)))
+    try:
+        files = table_files(directory)
+    except OSError as error:
+        raise InputError(f"{directory}: can't be listed: {error.strerror}") from None
+    return sum(map(_rows_of, files))
 
 
 def _rows_of(path: ResultPath) -> int:

@@ -222,3 +222,16 @@ def test_of_a_large_file_the_end_is_read_that_tells_how_many_rows_it_has(
     bucket(f"{tmp_path.name}/wide/part-1.parquet", content[:-1])
     with pytest.raises(InputError, match=r"part-1\.parquet: can't be read as Parquet"):
         count_rows(at(f"s3://disks/{tmp_path.name}/wide", store))
+
+
+def test_a_table_that_may_not_be_listed_is_named(
+    store: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def denied(path: StorePath, **_: object) -> list[str]:
+        raise OSError(5, "ACCESS_DENIED", path.uri)
+
+    monkeypatch.setattr(StorePath, "names", denied)
+    with pytest.raises(
+        InputError, match=r"^s3://disks/scan/replicas: can't be listed: ACCESS_DENIED"
+    ):
+        count_rows(at("s3://disks/scan/replicas", store))
