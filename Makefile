@@ -15,10 +15,10 @@ SIMULATION_SEED ?= 1
 MUTANTS ?= 300
 DIST ?= dist
 # On two cores: two workers begin with what runs on Kafka, which waits for JVMs half of the time, and
-# three with the rest, of which much waits for deadlines (tests/units.py). With four a fifth of both
-# cores was idle. PYTEST_ARGS comes last: `-n 0` runs the tests in pytest's own process, as --pdb
-# wants it.
-WORKERS ?= 5
+# two with the rest, of which much waits for deadlines (tests/units.py). A fifth worker filled what
+# was idle, but the same tests then took a third more processor seconds, and were done later.
+# PYTEST_ARGS comes last: `-n 0` runs the tests in pytest's own process, as --pdb wants it.
+WORKERS ?= 4
 PARALLEL := -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 # Without byte code each start of a command takes 0.30 s instead of 0.16, and tests start a thousand.

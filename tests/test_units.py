@@ -36,7 +36,7 @@ def test_a_unit_is_a_file_or_what_shares_a_session(nodeid: str, unit: str) -> No
 
 
 @pytest.mark.parametrize(
-    ("workers", "begin_on_kafka"), [(1, [0]), (2, [0]), (3, [0, 1]), (5, [0, 1])]
+    ("workers", "begin_on_kafka"), [(1, [0]), (2, [0]), (3, [0, 1]), (4, [0, 1])]
 )
 def test_at_most_two_workers_begin_on_kafka(workers: int, begin_on_kafka: list[int]) -> None:
     assert [n for n in range(workers) if kafka_first(n, workers)] == begin_on_kafka

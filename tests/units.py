@@ -11,7 +11,7 @@ TOGETHER = (CONTAINERS, SPARK)
 ON_KAFKA = (CONTAINERS, "tests/real/", "tests/chaos/", "tests/fidelity/")
 # Clusters of three workers fill two cores.
 ON_KAFKA_AT_ONCE = 2
-# Seconds of a worker that took 45 or more (`pytest --junitxml`, five of them on two cores):
+# Seconds of a worker that took 45 or more (`pytest --junitxml`, five on two cores):
 # begun last, it would run on alone.
 LONG = {
     SPARK: 520,
