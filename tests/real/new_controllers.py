@@ -170,6 +170,15 @@ def bring_back(cluster: KafkaCluster, controllers: Iterable[int], kept: Path) ->
     cluster.start(back)
 
 
+def make_patient(cluster: KafkaCluster, controllers: Iterable[int]) -> None:
+    """Have them elect nobody for ten minutes. Those that truncate still know the old voters, and
+    would lead as soon as this machine stands still for two seconds."""
+    for node in controllers:
+        path = server_properties(cluster.directory, node)
+        settings = read_settings(path)
+        write_settings(path, {**settings, "controller.quorum.fetch.timeout.ms": "600000"})
+
+
 def _copy(log_dir: Path, target: Path) -> None:
     """Copy without the indexes, 10 MiB of holes each, which a node makes again."""
     shutil.rmtree(target, ignore_errors=True)

@@ -11,7 +11,7 @@ from pathlib import Path
 from tests.real.cli import Cli, Finished
 from tests.real.cluster import KafkaCluster
 from tests.real.cluster_state import ClusterState, records, state_of_cluster
-from tests.real.new_controllers import NewControllers, bring_back, lose
+from tests.real.new_controllers import NewControllers, bring_back, lose, make_patient
 from tests.real.quorum_recipe import ORDERS, RECORDS, three_controllers_and_two_brokers
 from tests.real.quorum_recovery import NEW, QuorumRecovery
 from tests.real.quorum_view import QuorumView, quorum_view
@@ -85,6 +85,7 @@ class RecoveredQuorum:
     @contextmanager
     def back(self, nodes: Sequence[int], disks: Path) -> Iterator[QuorumView]:
         """Yield the quorum once these of the lost ones follow; they are dead again afterwards."""
+        make_patient(self.cluster, nodes)
         bring_back(self.cluster, nodes, disks)
         try:
             followers = (*nodes, *self.cluster.spec.broker_ids)

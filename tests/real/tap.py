@@ -10,7 +10,7 @@ from __future__ import annotations
 import socket
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Self
@@ -53,10 +53,11 @@ class Gate:
     _held: tuple[Link, bytes] | None = None
     _seen: int = 0
 
-    def wait(self) -> None:
-        """Wait until something is held."""
+    def wait(self, said: Callable[[], str] = str) -> None:
+        """Wait until something is held. said: returns what the command has said."""
         if not self._reached.wait(TIMEOUT):
-            raise TimeoutError(f"no request of kind {self.api_key} came by ({self._seen} seen)")
+            seen = f"no request of kind {self.api_key} came by ({self._seen} seen)"
+            raise TimeoutError(f"{seen}; {said()}")
 
     @property
     def reached(self) -> bool:

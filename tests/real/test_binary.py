@@ -250,7 +250,7 @@ def test_a_signal_during_an_election_over_tls_lets_it_finish_and_the_next_run_go
         words = (PROGRAM, "--bootstrap-server", address, *flags)
         run = _watched(root, tmp_path, *words)
         try:
-            gate.wait()
+            gate.wait(lambda: run.stderr)
             (journal,) = root.journals()
             assert open_orders(journal) == {first}
             run.signal(signal.SIGTERM)

@@ -26,7 +26,7 @@ def _crash(
     with troubled.tapped(3, gate) as address:
         arguments = ("--path-to-json-file", wanted, "--automated-recovery", *more)
         run = commands.start("--bootstrap-server", address, *arguments)
-        gate.wait()
+        gate.wait(lambda: run.stderr)
         run.kill()
 
 

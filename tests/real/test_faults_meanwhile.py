@@ -62,7 +62,7 @@ def test_a_designated_broker_that_dies_in_the_last_moment_is_never_reported_as_e
         wanted = str(commands.partitions_file({TOPIC: partitions}))
         which = ("--path-to-json-file", wanted, "--automated-recovery", "--format", "json")
         run = commands.start("--bootstrap-server", address, *which)
-        gate.wait()
+        gate.wait(lambda: run.stderr)
         cluster.kill(3)
         cluster.wait_until_fenced({3})
         gate.open()

@@ -104,7 +104,7 @@ def test_a_quorum_that_returns_answers_the_call_that_waited(
     gate = Gate(ELECT_LEADERS)
     with governed.tapped(3, gate) as address:
         run = _start(commands, address, partitions)
-        gate.wait()
+        gate.wait(lambda: run.stderr)
         governed.cluster.lose_quorum()
         gate.open()
         governed.cluster.restore_quorum()

@@ -57,7 +57,7 @@ def test_a_signal_while_gathering_ends_it_with_the_report_so_far(
     gate = Gate(LIST_PARTITION_REASSIGNMENTS, answer=True)
     with troubled.tapped(3, gate) as address:
         run = _start(commands, address, partitions, "--wait-for-brokers", "1", terminal=True)
-        gate.wait()
+        gate.wait(lambda: run.stderr)
         troubled.cluster.pause(4)
         gate.open()
         run.wait_for("no answer yet from broker 4; broker 1 not live yet")
@@ -99,7 +99,7 @@ def test_a_signal_during_an_election_lets_it_finish(
     gate = Gate(ELECT_LEADERS, answer=True)
     with troubled.tapped(3, gate) as address:
         run = _start(commands, address, partitions)
-        gate.wait()
+        gate.wait(lambda: run.stderr)
         run.signal(number)
         run.wait_for(STOPPING)
         assert run.process.poll() is None
@@ -121,7 +121,7 @@ def test_a_second_signal_stops_at_once_and_the_journal_can_be_resumed(
     gate = Gate(ALTER_PARTITION_REASSIGNMENTS, nth=2)
     with troubled.tapped(3, gate) as address:
         run = _start(commands, address, partitions)
-        gate.wait()
+        gate.wait(lambda: run.stderr)
         run.signal(signal.SIGTERM)
         run.wait_for(STOPPING)
         # Of another kind, or it could be taken for the same one, which came twice.
@@ -166,7 +166,7 @@ def test_what_was_typed_before_the_question_is_no_answer(
     gate = Gate(LIST_PARTITION_REASSIGNMENTS, answer=True)
     with troubled.tapped(3, gate) as address:
         run = _start(commands, address, partitions, terminal=True)
-        gate.wait()
+        gate.wait(lambda: run.stderr)
         run.type("1\n")
         gate.open()
         run.wait_for(PROMPT)

@@ -75,7 +75,7 @@ def _looked_with_4_stopped(
     with troubled.tapped(first, gate) as address:
         look = ("--show-replica-info", "--format", "json", *limit)
         run = commands.start("--bootstrap-server", address, *which, *look)
-        gate.wait()
+        gate.wait(lambda: run.stderr)
         troubled.cluster.pause(4)
         gate.open()
         done = run.finish()
@@ -92,7 +92,7 @@ def test_the_best_replica_is_waited_for_until_it_answers(
     gate = Gate(LIST_PARTITION_REASSIGNMENTS, answer=True)
     with troubled.tapped(4, gate) as address:
         run = commands.start("--bootstrap-server", address, *which, terminal=True)
-        gate.wait()
+        gate.wait(lambda: run.stderr)
         cluster.pause(3)
         gate.open()
         run.wait_for("no answer yet from broker 3")
@@ -178,7 +178,7 @@ def _broker_3_stopped(
     gate = Gate(LIST_PARTITION_REASSIGNMENTS, answer=True)
     with troubled.tapped(4, gate) as address:
         run = commands.start("--bootstrap-server", address, *flags, terminal=terminal)
-        gate.wait()
+        gate.wait(lambda: run.stderr)
         troubled.cluster.pause(3)
         gate.open()
         try:

@@ -22,7 +22,7 @@ def test_a_run_killed_between_waves_is_finished_by_the_next(
     which += ["--canary", "1", "--wave-size", "1"]
     with troubled.tapped(3, gate := Gate(ELECT_LEADERS, nth=2)) as address:
         run = commands.start("--bootstrap-server", address, *which)
-        gate.wait()
+        gate.wait(lambda: run.stderr)
         assert "wave 1 of 3: 1 partition verified" in run.stderr
         run.kill()
     (journal,) = commands.journals()
