@@ -9,6 +9,7 @@ same code holds. A file is where a class stands that is not here, beside what ra
           ConfigError
           ClustersMixed                      cluster/wire/errors.py
           NotOffered                         transport/choosing.py
+          NoSession                          spark/session.py
       NotMasked                              bundle/masking.py
       Unsure                        1        cluster/controller.py
       RequestFailed                 1        cluster/requests/describe.py

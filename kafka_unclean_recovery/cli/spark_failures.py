@@ -1,4 +1,4 @@
-"""What Spark says of a job that failed is kept whole in a file, where a screen has one sentence."""
+"""What Spark says of a failure is kept whole in a file, where a screen has one sentence."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kafka_unclean_recovery.errors import NOT_ALL, Exit
+from kafka_unclean_recovery.errors import NOT_ALL, Exit, usage
 from kafka_unclean_recovery.files.private_files import make_private_directory, open_private
 from kafka_unclean_recovery.files.state_directory import all_clusters, new_path, why_not_to_use
 
 if TYPE_CHECKING:
     from kafka_unclean_recovery.spark.running import JobFailed
+    from kafka_unclean_recovery.spark.session import NoSession
 
 KEPT = 20
 """So many files are kept, the newest."""
@@ -28,9 +29,22 @@ _LONGEST = 1_000_000
 def job_failed(error: JobFailed, conf: Sequence[str], again: str) -> Exit:
     """Return how a command ends whose job failed. conf: words of --conf. again: how to go on."""
     said = _without_secrets(str(error), conf)
-    kept = _kept(os.environ, _without_secrets(error.whole, conf))
-    where = "" if kept is None else f"; all that Spark said is in {kept}"
-    return Exit(NOT_ALL, f"the Spark job failed: {said}; {again}{where}")
+    return Exit(NOT_ALL, f"the Spark job failed: {said}; {again}{_and_where(error.whole, conf)}")
+
+
+def no_session(error: NoSession, conf: Sequence[str], master: str | None) -> Exit:
+    """Return how a command ends that got no session. conf: words of --conf."""
+    # sc://HOST:PORT/;token=SECRET;KEY=VALUE
+    secrets = (*conf, *(master or "").split(";")[1:])
+    said = _without_secrets(str(error), secrets)
+    more = "\n" in error.whole.strip()
+    return usage(f"{said}{_and_where(error.whole, secrets) if more else ''}")
+
+
+def _and_where(whole: str, conf: Sequence[str]) -> str:
+    """Keep all that Spark said, and return how a sentence that names the file ends."""
+    kept = _kept(os.environ, _without_secrets(whole, conf))
+    return "" if kept is None else f"; all that Spark said is in {kept}"
 
 
 def _without_secrets(text: str, conf: Sequence[str]) -> str:

@@ -11,6 +11,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
+from kafka_unclean_recovery.cli.spark_failures import no_session
 from kafka_unclean_recovery.cli.terminal.console import Console, Pulse
 from kafka_unclean_recovery.cli.terminal.scan_watch import ProgressLine, Signals
 from kafka_unclean_recovery.errors import NOT_ALL, Exit, InputError, usage
@@ -90,12 +91,15 @@ def session_for(master: str | None, conf: Sequence[str], watch: SparkWatch) -> I
     settings = dict(_setting(word) for word in conf)
     # Else py4j prints a traceback, by the root logger, when the JVM has gone.
     logging.getLogger().addHandler(logging.NullHandler())
-    from kafka_unclean_recovery.spark.session import session
+    from kafka_unclean_recovery.spark.session import NoSession, session
 
     with watch.signals.taken(), ExitStack() as begun:
         is_connect = master is not None and master.startswith("sc://")
         starting = _Starting(session(master, settings), begun, is_connect=is_connect)
-        spark = starting.wait(watch)
+        try:
+            spark = starting.wait(watch)
+        except NoSession as error:
+            raise no_session(error, conf, master) from None
         yield spark
 
 

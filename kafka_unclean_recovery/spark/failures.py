@@ -11,15 +11,17 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from pyspark.sql import SparkSession
 
-from kafka_unclean_recovery.spark.shipping import is_connect
+from kafka_unclean_recovery.spark.shipping import HOST, is_connect
 
 _LOST = re.compile(r"\(TID \d+\) \((\S+) executor (\S+)\)")
+_NOTED = re.compile(rf"^{re.escape(HOST)}(\S+)$", re.MULTILINE)
 # The pattern matches the last line of a Python traceback.
 _ERROR_LINE = re.compile(r"[A-Za-z_.]+(Error|Exception|Unreadable): ")
 _NO_MODULE = re.compile(r"ModuleNotFoundError: No module named '(pyarrow|pandas|numpy|pyspark)\b")
 _NO_PYTHON = re.compile(r'Cannot run program "([^"]+)"')
 # What py4j says of a JVM that has gone; after an OutOfMemoryError Spark ends it.
 _GONE = re.compile(r"An error occurred while calling [\w.]+\Z|Answer from Java side is empty")
+_CALLING = re.compile("An error occurred while calling ")
 _CAUSE = "Caused by: "
 # So Spark calls the one executor of a local session.
 _DRIVER = "driver"
@@ -31,6 +33,11 @@ def whole(error: Exception) -> str:
     (pyspark.errors.exceptions.captured)."""
     told, trace = str(error), str(getattr(error, "_stackTrace", None) or "")
     return told if trace in told else f"{told}\n\n{trace}"
+
+
+def without_host(text: str) -> str:
+    """Return the text without what the task told of its host, where there is one host alone."""
+    return _NOTED.sub("", text)
 
 
 def sentence(text: str, lacking: Callable[[str], Sequence[str]]) -> str:
@@ -59,17 +66,21 @@ def sentence(text: str, lacking: Callable[[str], Sequence[str]]) -> str:
 
 
 def _host(text: str) -> str | None:
-    lost = [host for host, executor in _LOST.findall(text) if executor != _DRIVER]
-    return lost[-1] if lost else None
+    if lost := _LOST.findall(text):
+        host, executor = lost[-1]
+        return None if executor == _DRIVER else host
+    return next(iter(_NOTED.findall(text)[-1:]), None)
 
 
 def _last(text: str) -> str:
     """Return the last line of a Python traceback in the text, else the last cause that a JVM tells,
-    else the first line."""
+    else the first line that tells something."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     told = [line for line in lines if _ERROR_LINE.match(line)]
     causes = [line.removeprefix(_CAUSE) for line in reversed(lines) if line.startswith(_CAUSE)]
-    return next(iter(told or causes or lines), "")
+    # py4j's own line comes before the error of the JVM.
+    first = [line.removeprefix(": ") for line in lines if not _CALLING.match(line)]
+    return next(iter(told or causes or first or lines), "")
 
 
 def pythons_without(spark: SparkSession, module: str, tasks: int) -> list[str]:

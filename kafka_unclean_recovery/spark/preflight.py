@@ -81,7 +81,7 @@ def check_reachable(master: str, environment: Mapping[str, str]) -> None:
             return
     if failures:
         raise InputError(
-            f"no Spark session of --master {_without_token(master)}: {'; '.join(failures)}"
+            f"no Spark session of --master {without_token(master)}: {'; '.join(failures)}"
         )
 
 
@@ -93,12 +93,12 @@ def _addresses(master: str) -> Iterator[tuple[str, int]]:
                     parts = urlsplit(f"//{one}")
                     host, port = parts.hostname, parts.port
                 except ValueError as error:
-                    raise InputError(f"--master {_without_token(master)}: {error}") from None
+                    raise InputError(f"--master {without_token(master)}: {error}") from None
                 if not host:
-                    raise InputError(f"--master {_without_token(master)}: it names no host")
+                    raise InputError(f"--master {without_token(master)}: it names no host")
                 yield host, port or default
 
 
-def _without_token(master: str) -> str:
+def without_token(master: str) -> str:
     """Return the master without the part behind the address of sc://, which may hold a secret."""
     return master.partition("/;")[0]

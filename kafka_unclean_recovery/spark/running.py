@@ -11,7 +11,7 @@ from typing import Any, Generic, Protocol, TypeVar
 from pyspark.sql import SparkSession
 
 from kafka_unclean_recovery.log_dir.watching import Progress, Stopped
-from kafka_unclean_recovery.spark.failures import pythons_without, sentence, whole
+from kafka_unclean_recovery.spark.failures import pythons_without, sentence, whole, without_host
 from kafka_unclean_recovery.spark.shipping import is_connect
 
 T = TypeVar("T")
@@ -122,8 +122,9 @@ class _Running(Generic[T]):
         except Exception as error:  # noqa: BLE001 - it is raised where the job is waited for
             self._error = error
             # Here, as tasks are asked once more, and the main thread has to hear signals.
+            text = without_host(str(error)) if on_one_machine(self._spark) else str(error)
             self._said = sentence(
-                str(error), lambda name: pythons_without(self._spark, name, cores_of(self._spark))
+                text, lambda name: pythons_without(self._spark, name, cores_of(self._spark))
             )
 
 

@@ -14,12 +14,14 @@ import pyspark
 from pyspark.sql import SparkSession
 
 from kafka_unclean_recovery.errors import InputError
+from kafka_unclean_recovery.spark.failures import sentence, whole
 from kafka_unclean_recovery.spark.preflight import (
     CONNECT,
     check_java,
     check_reachable,
     check_release,
     check_yarn,
+    without_token,
 )
 from kafka_unclean_recovery.spark.shipping import is_connect, ship
 
@@ -29,20 +31,31 @@ _APP = "kafka-unclean-recovery"
 _BY_SPARK_SUBMIT = "PYSPARK_GATEWAY_PORT"
 PUSHDOWN = "spark.sql.python.filterPushdown.enabled"
 _AT_START = {
-    # Workers speak over Unix sockets, without the waits of small TCP packets.
-    "spark.python.unix.domain.socket.enabled": "true",
     "spark.ui.showConsoleProgress": "false",
 }
 LOGGING = Path(__file__).with_name("log4j2.properties").as_uri()
 # Python does nearly all of the work: the JVM's second compiler took 2 s of the 13 for a plan of 400
 # partitions, and for 100,000 it brought nothing. A JVM of somebody else is left as it is.
 _OF_OUR_JVM = {
-    "spark.driver.extraJavaOptions": f"-XX:TieredStopAtLevel=1 -Dlog4j2.configurationFile={LOGGING}"
+    "spark.driver.extraJavaOptions": (
+        f"-XX:TieredStopAtLevel=1 -Dlog4j2.configurationFile={LOGGING}"
+    ),
+    # Workers speak over Unix sockets, without the waits of small TCP packets. In the directory of a
+    # container of YARN the path of a socket would be longer than the system allows.
+    "spark.python.unix.domain.socket.enabled": "true",
 }
 _DEFAULTS = {
     # With this setting, filters of the data source reach its reader.
     PUSHDOWN: "true",
 }
+
+
+class NoSession(InputError):
+    """Spark gave no session; the message is what it said, on one line. whole: all that it said."""
+
+    def __init__(self, sentence: str, whole: str) -> None:
+        super().__init__(sentence)
+        self.whole = whole
 
 
 @contextmanager
@@ -51,7 +64,7 @@ def session(master: str | None, conf: Mapping[str, str]) -> Iterator[SparkSessio
     own, else local[*].
 
     The session is stopped at the end unless it was there before. Raises InputError when none can be
-    had.
+    had, and NoSession where Spark says why.
     """
     check_release("PySpark", pyspark.__version__)
     before = _is_there()
@@ -61,7 +74,8 @@ def session(master: str | None, conf: Mapping[str, str]) -> Iterator[SparkSessio
     try:
         spark = _builder(master, conf).getOrCreate()
     except Exception as error:  # noqa: BLE001 - whatever the JVM throws
-        raise InputError(f"no Spark session{_where(master)}: {_first_line(error)}") from None
+        said = sentence(str(error), lambda _: ()) or type(error).__name__
+        raise NoSession(f"no Spark session{_where(master)}: {said}", whole(error)) from None
     try:
         check_release("the Spark of this session", spark.version)
         if is_elsewhere(spark):
@@ -163,8 +177,4 @@ def _is_local(master: str | None) -> bool:
 
 
 def _where(master: str | None) -> str:
-    return "" if master is None else f" of --master {master}"
-
-
-def _first_line(error: Exception) -> str:
-    return next(iter(str(error).strip().splitlines()), type(error).__name__)
+    return "" if master is None else f" of --master {without_token(master)}"

@@ -31,6 +31,10 @@ _PREFIX = "kafka-unclean-recovery-"
 # too.
 _shipped: dict[str, TemporaryDirectory[str]] = {}
 
+HOST = "kafka-unclean-recovery: this task ran on "
+"""Begins a line behind the error of a task, and ends with its host: over Spark Connect nothing else
+tells it."""
+
 Batches = Iterator[Any]
 """An iterator over pyarrow record batches."""
 
@@ -112,18 +116,23 @@ def on_executors(entry: str, settings: Mapping[str, object] | None = None) -> Wo
     which must be JSON, and the batches. Nothing of ours is pickled by its name."""
     module, _, function = entry.partition(":")
     told = json.dumps(settings or {})
-    reach = reaching()
+    reach, host = reaching(), HOST
 
     def run(batches: Iterable[Any]) -> Iterator[Any]:
         import gc
         import importlib
         import json
+        import os
 
-        reach()
-        work = getattr(importlib.import_module(module), function)
-        # The worker collects garbage between tasks, and need not look at the modules that were
-        # imported.
-        gc.freeze()
-        yield from work(json.loads(told), batches)
+        try:
+            reach()
+            work = getattr(importlib.import_module(module), function)
+            # The worker collects garbage between tasks, and need not look at the modules that were
+            # imported.
+            gc.freeze()
+            yield from work(json.loads(told), batches)
+        except Exception as error:
+            error.add_note(f"{host}{os.uname().nodename}")
+            raise
 
     return run

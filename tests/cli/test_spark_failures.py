@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from kafka_unclean_recovery.cli.spark_failures import KEPT, job_failed
-from kafka_unclean_recovery.errors import NOT_ALL, Exit
+from kafka_unclean_recovery.cli.spark_failures import KEPT, job_failed, no_session
+from kafka_unclean_recovery.errors import NOT_ALL, USAGE, Exit
 from kafka_unclean_recovery.spark.running import JobFailed
+from kafka_unclean_recovery.spark.session import NoSession
 
 WHOLE = "Caused by: 331 lines\n\tat org.apache.spark of s3cret"
 FAILED = JobFailed("on host a: no room", WHOLE)
@@ -43,6 +44,24 @@ def test_the_sentence_has_no_secret_either(state: Path) -> None:
     ended = job_failed(JobFailed("S3Exception: s3cret is no key", WHOLE), CONF, "run it again")
     assert "S3Exception: *********(redacted) is no key; run it again" in str(ended)
     assert len(list(state.iterdir())) == 1
+
+
+def test_a_session_that_does_not_begin_leaves_all_but_secrets_too(state: Path) -> None:
+    error = NoSession("no Spark session: t0ken is refused", "t0ken is refused\n\tat s3cret")
+    ended = no_session(error, CONF, "sc://spark.example:15002/;user_id=me;token=t0ken")
+    (file,) = state.iterdir()
+    assert ended.code == USAGE
+    assert str(ended) == (
+        "no Spark session: *********(redacted) is refused; all that Spark said is in {file}"
+    ).replace("{file}", str(file))
+    hidden = "*********(redacted)"
+    assert file.read_text() == f"{hidden} is refused\n\tat {hidden}\n"
+
+
+def test_of_one_line_there_is_no_file(state: Path) -> None:
+    ended = no_session(NoSession("no Spark session: no", "no\n"), CONF, None)
+    assert str(ended) == "no Spark session: no"
+    assert not state.exists()
 
 
 def test_the_newest_files_are_kept(state: Path) -> None:

@@ -56,9 +56,17 @@ class Daemon:
     process: subprocess.Popen[bytes]
     log: Path
 
+    def wait_for(self, words: str) -> None:
+        """Wait until it has said these words."""
+        wait_until(
+            lambda: words in self.log.read_text(),
+            _START_SECONDS,
+            lambda: self.log.read_text()[-2000:],
+        )
+
     def kill_all(self) -> None:
         """Kill it and what it started, as if their machine were gone."""
-        for pid in (*_below(self.process.pid), self.process.pid):
+        for pid in (*below(self.process.pid), self.process.pid):
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         self.process.wait(_END_SECONDS)
@@ -89,24 +97,28 @@ def spark_cluster(
         running.enter_context(daemon("spark-class", master, home / "master.log", python))
         wait_until(lambda: answers(port), _START_SECONDS, lambda: "the master does not listen")
         url = f"spark://{LOOPBACK}:{port}"
-        started = []
-        for number in range(workers):
-            work = home / f"worker-{number}"
-            flags = ("--host", LOOPBACK, "--cores", "1", "--memory", "1g", "--work-dir", str(work))
-            # Port 0: any that is free, of the web page too.
-            worker = ("org.apache.spark.deploy.worker.Worker", *flags, "--webui-port", "0", url)
-            log = home / f"worker-{number}.log"
-            first = own_mount(*mounts[number]) if number in mounts else ()
-            started.append(
-                running.enter_context(daemon("spark-class", worker, log, python, first=first))
-            )
+        started = [
+            running.enter_context(worker(home, number, url, python, mounts.get(number, ())))
+            for number in range(workers)
+        ]
         for one in started:
-            wait_until(
-                lambda one=one: "Successfully registered" in one.log.read_text(),  # type: ignore[misc]
-                _START_SECONDS,
-                lambda one=one: one.log.read_text()[-2000:],  # type: ignore[misc]
-            )
+            one.wait_for("Successfully registered")
         yield SparkCluster(url, tuple(started), python)
+
+
+@contextmanager
+def worker(
+    home: Path, number: int, url: str, python: Path, mount: Sequence[str] = ()
+) -> Iterator[Daemon]:
+    """Yield a worker of one core, which may not have registered yet."""
+    work = home / f"worker-{number}"
+    flags = ("--host", LOOPBACK, "--cores", "1", "--memory", "1g", "--work-dir", str(work))
+    # Port 0: any that is free, of the web page too.
+    words = ("org.apache.spark.deploy.worker.Worker", *flags, "--webui-port", "0", url)
+    first = own_mount(*mount) if mount else ()
+    log = home / f"worker-{number}.log"
+    with daemon("spark-class", words, log, python, first=first) as started:
+        yield started
 
 
 @contextmanager
@@ -184,7 +196,29 @@ def run_tool(words: Sequence[str], python: Path, where: Path) -> subprocess.Comp
     )
 
 
-def _below(pid: int) -> list[int]:
+@contextmanager
+def started_tool(words: Sequence[str], python: Path, where: Path) -> Iterator[Daemon]:
+    """Yield kafka-unclean-recovery at work in `where`, ended at the end. python: as environment has
+    it."""
+    log = where / "tool.log"
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "kafka_unclean_recovery", *words],
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            cwd=where,
+            env=environment(python),
+        )
+    started = Daemon(process, log)
+    try:
+        yield started
+    finally:
+        if process.poll() is None:
+            started.kill_all()
+
+
+def below(pid: int) -> list[int]:
     """Return its children and theirs."""
     children: dict[int, list[int]] = {}
     for entry in Path("/proc").iterdir():

@@ -52,7 +52,11 @@ def done_files(output: Path) -> int:
 def test_a_worker_is_killed_in_mid_job(
     cluster: SparkCluster, disks: list[Path], tmp_path: Path
 ) -> None:
-    submit = [str(SPARK_HOME / "bin" / "spark-submit"), "--master", cluster.url, *DRIVER]
+    # As long as that of a container of YARN.
+    place = tmp_path / "appcache" / ("container_" * 12)
+    place.mkdir(parents=True)
+    long = ("--conf", f"spark.executor.extraJavaOptions=-Djava.io.tmpdir={place}")
+    submit = [str(SPARK_HOME / "bin" / "spark-submit"), "--master", cluster.url, *DRIVER, *long]
     example = str(ROOT / "examples" / "spark_submit.py")
     output = tmp_path / "out"
     log = tmp_path / "driver.log"

@@ -70,6 +70,12 @@ AWAY = 'java.io.IOException: Cannot run program "/nope/python3": error=2, No suc
             " manager)",
             id="a cause that a JVM tells",
         ),
+        pytest.param(
+            "An error occurred while calling None.org.apache.spark.api.java.JavaSparkContext.\n:"
+            " java.lang.IllegalArgumentException: System memory 1000 must be more\n\tat a.b",
+            "java.lang.IllegalArgumentException: System memory 1000 must be more",
+            id="an error that a JVM tells",
+        ),
         pytest.param("\n no traceback\nat all", "no traceback", id="no task's"),
         pytest.param("", "", id="nothing"),
     ],

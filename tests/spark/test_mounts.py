@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -22,9 +23,18 @@ from kafka_unclean_recovery.spark.scan.job import Home, begun
 from kafka_unclean_recovery.spark.scan.scanning import done_file, scan_bundles
 from kafka_unclean_recovery.spark.turns import Turns, sentences
 from tests.log_dir.test_scan import log_directory
+from tests.real.waiting import wait_until
 from tests.salvage.batches import numbered
 from tests.salvage.disks import disk, plan_text
-from tests.spark.cluster import DRIVER, run_tool, spark_cluster, why_no_own_mount
+from tests.spark.cluster import (
+    DRIVER,
+    JOB_SECONDS,
+    run_tool,
+    spark_cluster,
+    started_tool,
+    why_no_own_mount,
+    worker,
+)
 from tests.spark.scans import asked, in_one_process, info_in
 from tests.spark.test_tasks import DEEP, NOW, batches, log_of, prepared
 
@@ -74,6 +84,43 @@ def test_a_census_names_what_one_host_does_not_see(tmp_path: Path, mounts: Path)
     assert [part.address for part in taken.parts()] == places
     assert list(sentences(taken.missing)) == [f"can't be read on h2: {mounts}/b2"]
     assert census.taken([*whole, *whole]) == census.Census({}, {})
+
+
+def test_a_mount_that_only_a_late_executor_has_is_named_and_read_by_rescan(tmp_path: Path) -> None:
+    """The driver stands still after the listing, until there is a second worker."""
+    if why := why_no_own_mount(tmp_path):
+        pytest.skip(f"a mount for one process alone can't be made ({why}): run as root")
+    disks, away = tmp_path / "mnt", tmp_path / "away"
+    disk(disks, {0: numbered(0, 10)}, broker=1)
+    disk(away, {0: numbered(0, 15)}, broker=2)
+    (place := disks / "broker-2").mkdir()
+    output = tmp_path / "out"
+    with spark_cluster(tmp_path, workers=1) as cluster:
+        words = ["spark", "scan", str(disks), "--output", str(output), "--mode", "deep"]
+        words += ["--master", cluster.url, *DRIVER]
+        with started_tool(words, cluster.python, tmp_path) as job:
+            wait_until((output / "work" / "census.json").exists, JOB_SECONDS, job.log.read_text)
+            job.process.send_signal(signal.SIGSTOP)
+            mount = ("--bind", str(away / "broker-2"), str(place))
+            with worker(tmp_path, 1, cluster.url, cluster.python, mount) as second:
+                second.wait_for("Successfully registered")
+                wait_until(lambda: _registered(tmp_path / "worker-1"), 60.0, second.log.read_text)
+                job.process.send_signal(signal.SIGCONT)
+                assert job.process.wait(JOB_SECONDS) == 1, job.log.read_text()
+                assert (
+                    f"{place}: it is on {HERE} now, and no executor had it when"
+                    in job.log.read_text()
+                )
+                assert json.loads((output / "scan.json").read_text())["brokers"] == [1]
+                done = run_tool([*words, "--rescan"], cluster.python, tmp_path)
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert json.loads((output / "scan.json").read_text())["brokers"] == [1, 2]
+
+
+def _registered(work: Path) -> bool:
+    """Return whether an executor of this worker has joined a driver."""
+    said = (path.read_text() for path in work.glob("app-*/*/stderr"))
+    return any("Successfully registered with driver" in text for text in said)
 
 
 def view(

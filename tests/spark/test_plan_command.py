@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -51,6 +52,29 @@ def test_a_job_that_fails_is_one_sentence_and_a_file_with_the_trace(
     assert done.returncode == 1
     assert sentence.startswith("kafka-unclean-recovery: the Spark job failed: there is no /nowhere")
     assert sentence.endswith(f"; all that Spark said is in {file}")
+    assert "\n\tat org.apache.spark." in file.read_text()
+    assert not leaders.exists()
+
+
+def test_a_session_that_does_not_begin_is_one_sentence_and_a_file_with_the_trace(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    leaders = tmp_path / "leaders.json"
+    words = ("spark", "plan", "--summaries", str(small(tmp_path)), *CONF_FLAGS)
+    too_little = ("--conf", "spark.testing.memory=1000")
+    done = run_tool(
+        (*words, *too_little, "--manual-recovery-output-file", str(leaders)),
+        Path(sys.executable),
+        tmp_path,
+    )
+    state = tmp_path / ".local" / "state" / "kafka-unclean-recovery"
+    (file,) = (state / "spark-failures").iterdir()
+    *_, told = done.stderr.splitlines()
+    assert done.returncode == 2
+    assert told.startswith("kafka-unclean-recovery: no Spark session: ")
+    assert "IllegalArgumentException: [INVALID_DRIVER_MEMORY" in told
+    assert told.endswith(f"; all that Spark said is in {file}")
     assert "\n\tat org.apache.spark." in file.read_text()
     assert not leaders.exists()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import tarfile
+import traceback
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -15,6 +16,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from kafka_unclean_recovery.errors import InputError
+from kafka_unclean_recovery.spark.failures import sentence
 from kafka_unclean_recovery.spark.preflight import (
     check_java,
     check_reachable,
@@ -37,6 +39,19 @@ def test_work_is_named_and_told_its_settings(spark: SparkSession) -> None:
     work = on_executors("tests.spark.test_session:doubled", {"by": 3})
     rows = spark.range(4).mapInArrow(work, "id long").collect()
     assert sorted(row.id for row in rows) == [0, 3, 6, 9]
+
+
+def fails(_: dict[str, int], __: Iterator[Any]) -> Iterator[Any]:
+    raise OSError(28, "No space left on device")
+
+
+def test_the_error_of_a_task_ends_with_its_host() -> None:
+    work = on_executors("tests.spark.test_session:fails")
+    with pytest.raises(OSError, match="No space left") as raised:
+        list(work(iter(())))
+    text = "".join(traceback.format_exception(raised.value))
+    said = f"on {os.uname().nodename}: OSError: [Errno 28] No space left on device"
+    assert sentence(text, lambda _: ()) == said
 
 
 def test_a_session_that_is_there_is_not_stopped(spark: SparkSession) -> None:

@@ -76,11 +76,37 @@ def census(jobs: Jobs, asked: ScanOptions) -> Census:
         views = jobs.each_core("census:look", jobs.home.settings)
         found = taken(views)
         document = {
+            "seen": sorted({address for address, _ in _addresses(views)}),
             "apart": [[number, asdict(one)] for number, one in found.apart.items()],
             "missing": {place: sorted(hosts) for place, hosts in found.missing.items()},
         }
         write_text(jobs.home.census, json.dumps(document))
     return _read(jobs.home)
+
+
+def late(jobs: Jobs) -> list[str]:
+    """Look once more in the end, and return a sentence on each log directory that no executor saw
+    when the census was taken: executors begin when a cluster has room, and a disk may be mounted
+    meanwhile. Raises OSError, Stopped, JobFailed."""
+    if on_one_machine(jobs.spark):
+        return []
+    seen = set(json.loads(jobs.home.census.read_text(encoding="utf-8"))["seen"])
+    views = jobs.each_core("census:look", jobs.home.settings)
+    hosts = dict(sorted(_addresses(views)))
+    return [
+        f"{_shown(address)}: it is on {host} now, and no executor had it when disks were listed, so"
+        " it was not read: run the same command with --rescan"
+        for address, host in hosts.items()
+        if address not in seen
+    ]
+
+
+def _addresses(views: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
+    """Yield each log directory that `look` told of, with the host."""
+    for row in views:
+        for _, seen in row["seen"]:
+            for address in seen["found"]:
+                yield address, row["host"]
 
 
 def look(settings: Mapping[str, Any], batches: Iterable[Any]) -> Iterator[Any]:

@@ -46,7 +46,7 @@ from kafka_unclean_recovery.spark.result_paths import (
 )
 from kafka_unclean_recovery.spark.running import Unwatched, Watch, cores_of, run_watched
 from kafka_unclean_recovery.spark.scan.bundles import gather_strays, make_bundles
-from kafka_unclean_recovery.spark.scan.census import census
+from kafka_unclean_recovery.spark.scan.census import census, late
 from kafka_unclean_recovery.spark.scan.elsewhere import Jobs
 from kafka_unclean_recovery.spark.scan.gathering import (
     ScanSummary,
@@ -136,7 +136,7 @@ def scan(
             brokers=tuple(plan["brokers"]),
             metadata_epoch=plan["metadata_epoch"],
             metadata_end_offset=plan["metadata_end_offset"],
-            problems=(*plan["problems"], *_nowhere(jobs)),
+            problems=(*plan["problems"], *_nowhere(jobs), *late(jobs)),
             whole=tuple(WholeDisk(*disk) for disk in plan["whole"]),
             rows=TableRowsJson(summary.replicas, summary.partitions),
         )
