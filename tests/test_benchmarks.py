@@ -25,7 +25,9 @@ PARTS = {
     "model_check",
     "outage_process",
     "rack_process",
+    "spark_sizes",
     "spark_summaries",
+    "whole_cluster",
 }
 
 
