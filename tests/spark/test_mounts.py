@@ -17,8 +17,10 @@ from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
 from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.spark.new_files import read_rows
 from kafka_unclean_recovery.spark.result_paths import for_tasks
+from kafka_unclean_recovery.spark.running import Unwatched
 from kafka_unclean_recovery.spark.scan import census, scan_disks
 from kafka_unclean_recovery.spark.scan.bundles import bundle_file
+from kafka_unclean_recovery.spark.scan.elsewhere import Jobs
 from kafka_unclean_recovery.spark.scan.job import Home, begun
 from kafka_unclean_recovery.spark.scan.scanning import done_file, scan_bundles
 from kafka_unclean_recovery.spark.turns import Turns, sentences
@@ -115,6 +117,21 @@ def test_a_mount_that_only_a_late_executor_has_is_named_and_read_by_rescan(tmp_p
                 done = run_tool([*words, "--rescan"], cluster.python, tmp_path)
     assert done.returncode == 0, done.stderr[-3000:]
     assert json.loads((output / "scan.json").read_text())["brokers"] == [1, 2]
+
+
+def test_a_disk_that_came_after_the_census_is_told_in_the_end(
+    spark: SparkSession, tmp_path: Path, mounts: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(census, "on_one_machine", lambda _: False)
+    home = Home(tmp_path / "out")
+    jobs = Jobs(spark, home, Unwatched())
+    with begun(home, asked([mounts], DEEP), NOW):
+        assert census.late(jobs) == [], "as where it was begun on one machine"
+        census.census(jobs, asked([mounts], DEEP))
+        assert census.late(jobs) == []
+        log_directory(mounts / "b4", 4)
+        (said,) = census.late(jobs)
+    assert said.startswith(f"{mounts}/b4: it is on {HERE} now, and no executor had it when")
 
 
 def _registered(work: Path) -> bool:

@@ -88,7 +88,8 @@ def late(jobs: Jobs) -> list[str]:
     """Look once more in the end, and return a sentence on each log directory that no executor saw
     when the census was taken: executors begin when a cluster has room, and a disk may be mounted
     meanwhile. Raises OSError, Stopped, JobFailed."""
-    if on_one_machine(jobs.spark):
+    # A scan that goes on here may have been begun on one machine, and then has no census.
+    if on_one_machine(jobs.spark) or not jobs.home.census.exists():
         return []
     seen = set(json.loads(jobs.home.census.read_text(encoding="utf-8"))["seen"])
     views = jobs.each_core("census:look", jobs.home.settings)
