@@ -132,13 +132,31 @@ def daemon(
 ) -> Iterator[Daemon]:
     """Yield one of Spark's scripts and all that it starts, ended at the end. first: words that run
     the words behind them."""
+    command = [*first, str(SPARK_HOME / "bin" / script), *words]
+    environ = {**environment(python), "SPARK_DAEMON_MEMORY": memory}
+    with _started(command, log, environ) as started:
+        yield started
+
+
+@contextmanager
+def started_tool(words: Sequence[str], python: Path, where: Path) -> Iterator[Daemon]:
+    """Yield kafka-unclean-recovery at work in `where`, ended at the end. python: as environment has
+    it."""
+    command = [sys.executable, "-m", "kafka_unclean_recovery", *words]
+    with _started(command, where / "tool.log", environment(python)) as started:
+        yield started
+
+
+@contextmanager
+def _started(command: Sequence[str], log: Path, environ: Mapping[str, str]) -> Iterator[Daemon]:
+    """Yield a process and all that it starts, in the directory of its log, ended at the end."""
     with log.open("wb") as output:
         process = subprocess.Popen(
-            [*first, str(SPARK_HOME / "bin" / script), *words],
+            command,
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,
-            env={**environment(python), "SPARK_DAEMON_MEMORY": memory},
+            env=environ,
             cwd=log.parent,
         )
     started = Daemon(process, log)
@@ -194,28 +212,6 @@ def run_tool(words: Sequence[str], python: Path, where: Path) -> subprocess.Comp
         env=environment(python),
         check=False,
     )
-
-
-@contextmanager
-def started_tool(words: Sequence[str], python: Path, where: Path) -> Iterator[Daemon]:
-    """Yield kafka-unclean-recovery at work in `where`, ended at the end. python: as environment has
-    it."""
-    log = where / "tool.log"
-    with log.open("wb") as output:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "kafka_unclean_recovery", *words],
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            cwd=where,
-            env=environment(python),
-        )
-    started = Daemon(process, log)
-    try:
-        yield started
-    finally:
-        if process.poll() is None:
-            started.kill_all()
 
 
 def below(pid: int) -> list[int]:
