@@ -21,8 +21,8 @@ from kafka_unclean_recovery.cli.terminal.console import (
     check_output,
     check_outside_log_directories,
     open_plain,
-    partial_of,
 )
+from kafka_unclean_recovery.cli.terminal.output_files import partial_of
 from kafka_unclean_recovery.errors import NOT_ALL, OK, Exit, usage
 
 if TYPE_CHECKING:

@@ -10,7 +10,8 @@ from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
 
-from kafka_unclean_recovery.cli.terminal.console import Console, check_output, read_input, write_new
+from kafka_unclean_recovery.cli.terminal.console import Console, check_output, read_input
+from kafka_unclean_recovery.cli.terminal.output_files import NewFile, write_new_files
 from kafka_unclean_recovery.errors import usage
 from kafka_unclean_recovery.model import Cluster, PartitionPlan
 from kafka_unclean_recovery.shown import shell_join
@@ -41,11 +42,14 @@ class PlanOutputs:
         )
         from kafka_unclean_recovery.documents.plan import plan_json
 
+        files = []
         if self.plan is not None:
             now = datetime.now(UTC).isoformat(timespec="seconds")
-            write_new(self.plan, plan_json(cluster, list(plans), now), PLAN)
+            files.append(NewFile(self.plan, PLAN, [plan_json(cluster, list(plans), now)]))
         if self.manual is not None:
-            write_new(self.manual, manual_recovery_json(plans), MANUAL)
+            files.append(NewFile(self.manual, MANUAL, [manual_recovery_json(plans)]))
+        write_new_files(files)
+        if self.manual is not None:
             console.say(f"{self.manual}: {STOCK_SCRIPT_WARNING}")
 
 

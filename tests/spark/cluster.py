@@ -11,7 +11,7 @@ import signal
 import subprocess
 import sys
 import venv
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -66,10 +66,14 @@ class Daemon:
 
     def kill_all(self) -> None:
         """Kill it and what it started, as if their machine were gone."""
-        for pid in (*below(self.process.pid), self.process.pid):
-            with suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
+        children = below(self.process.pid)
+        self.process.kill()
+        _kill(children)
         self.process.wait(_END_SECONDS)
+
+    def kill_below(self) -> int:
+        """Kill what it started, and return how many processes that were."""
+        return _kill(below(self.process.pid))
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,6 +216,15 @@ def run_tool(words: Sequence[str], python: Path, where: Path) -> subprocess.Comp
         env=environment(python),
         check=False,
     )
+
+
+def _kill(pids: Iterable[int]) -> int:
+    count = 0
+    for pid in pids:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+            count += 1
+    return count
 
 
 def below(pid: int) -> list[int]:

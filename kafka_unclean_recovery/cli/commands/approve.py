@@ -18,9 +18,9 @@ from kafka_unclean_recovery.cli.terminal.console import (
     check_output,
     is_terminal,
     read_input,
-    write_new,
 )
 from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
+from kafka_unclean_recovery.cli.terminal.output_files import write_new
 from kafka_unclean_recovery.cli.terms import user_name
 from kafka_unclean_recovery.documents.approval import Approval, approval_json
 from kafka_unclean_recovery.documents.plan import read_plan

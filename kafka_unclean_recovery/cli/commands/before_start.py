@@ -41,9 +41,10 @@ from kafka_unclean_recovery.cli.plan_outputs import PLAN, PlanOutputs, check_aga
 from kafka_unclean_recovery.cli.selection import Selection, broker_ids, refuse_live, selection
 from kafka_unclean_recovery.cli.session import Session, run
 from kafka_unclean_recovery.cli.terminal.colour import Color, ColorFlag
-from kafka_unclean_recovery.cli.terminal.console import Console, write_new
+from kafka_unclean_recovery.cli.terminal.console import Console
 from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
 from kafka_unclean_recovery.cli.terminal.output import give, window_above
+from kafka_unclean_recovery.cli.terminal.output_files import write_new
 from kafka_unclean_recovery.cli.terminal.scan_watch import ScanWatch
 from kafka_unclean_recovery.documents.plan import PLAN_BEGINS
 from kafka_unclean_recovery.errors import CANNOT_TELL, NOT_ALL, OK, Exit, usage

@@ -31,14 +31,10 @@ from kafka_unclean_recovery.cli.flags import (
 )
 from kafka_unclean_recovery.cli.session import Session, run
 from kafka_unclean_recovery.cli.terminal.colour import Color, ColorFlag
-from kafka_unclean_recovery.cli.terminal.console import (
-    Console,
-    check_output,
-    partial_of,
-    read_bytes,
-)
+from kafka_unclean_recovery.cli.terminal.console import Console, check_output, read_bytes
 from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
 from kafka_unclean_recovery.cli.terminal.output import print_text
+from kafka_unclean_recovery.cli.terminal.output_files import partial_of
 from kafka_unclean_recovery.cli.terms import user_name
 from kafka_unclean_recovery.cluster.wire.bootstrap import parse_bootstrap
 from kafka_unclean_recovery.cluster.wire.error_codes import error_name

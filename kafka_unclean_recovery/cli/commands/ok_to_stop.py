@@ -23,10 +23,10 @@ from kafka_unclean_recovery.cli.terminal.console import (
     check_output,
     clocked,
     read_input,
-    write_new,
 )
 from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
 from kafka_unclean_recovery.cli.terminal.output import print_text
+from kafka_unclean_recovery.cli.terminal.output_files import write_new
 from kafka_unclean_recovery.cluster.requests.describe import RequestFailed
 from kafka_unclean_recovery.deadline import Deadline
 from kafka_unclean_recovery.documents.observation import ObservationJson, read_observation

@@ -22,15 +22,10 @@ from kafka_unclean_recovery.cli.connecting import client_config
 from kafka_unclean_recovery.cli.flags import CommandConfig, Format, OutputFormat
 from kafka_unclean_recovery.cli.selection import broker_ids
 from kafka_unclean_recovery.cli.terminal.colour import Color, ColorFlag
-from kafka_unclean_recovery.cli.terminal.console import (
-    Console,
-    Pulse,
-    check_output,
-    clocked,
-    write_new,
-)
+from kafka_unclean_recovery.cli.terminal.console import Console, Pulse, check_output, clocked
 from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
 from kafka_unclean_recovery.cli.terminal.output import print_text, window_above
+from kafka_unclean_recovery.cli.terminal.output_files import write_new
 from kafka_unclean_recovery.cluster.config.client_config import ClientConfig
 from kafka_unclean_recovery.cluster.wire.bootstrap import parse_bootstrap
 from kafka_unclean_recovery.cluster.wire.dial import address_text

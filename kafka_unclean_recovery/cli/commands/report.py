@@ -14,13 +14,14 @@ from kafka_unclean_recovery.cli.flags import Format, Gone, Last, ReportFormat
 from kafka_unclean_recovery.cli.incident import last_journal
 from kafka_unclean_recovery.cli.selection import broker_ids
 from kafka_unclean_recovery.cli.terminal.colour import Color, ColorFlag
-from kafka_unclean_recovery.cli.terminal.console import Console, check_output, read_input, write_new
+from kafka_unclean_recovery.cli.terminal.console import Console, check_output, read_input
 from kafka_unclean_recovery.cli.terminal.log_format import (
     LogFormat,
     LogFormatFlag,
     context_of_command,
 )
 from kafka_unclean_recovery.cli.terminal.output import window_above
+from kafka_unclean_recovery.cli.terminal.output_files import write_new
 from kafka_unclean_recovery.errors import OK, usage
 from kafka_unclean_recovery.post_mortem.copies import joined
 from kafka_unclean_recovery.post_mortem.document import render_json

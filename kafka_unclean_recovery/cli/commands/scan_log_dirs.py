@@ -22,7 +22,7 @@ from kafka_unclean_recovery.cli.flags import (
 )
 from kafka_unclean_recovery.cli.selection import Selection, selection
 from kafka_unclean_recovery.cli.terminal.colour import Color, ColorFlag
-from kafka_unclean_recovery.cli.terminal.console import Console, check_output, write_new
+from kafka_unclean_recovery.cli.terminal.console import Console, check_output
 from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
 from kafka_unclean_recovery.cli.terminal.output import (
     columns_to_fit,
@@ -30,6 +30,7 @@ from kafka_unclean_recovery.cli.terminal.output import (
     print_text,
     scan_complaints,
 )
+from kafka_unclean_recovery.cli.terminal.output_files import write_new
 from kafka_unclean_recovery.cli.terminal.scan_watch import ScanWatch
 from kafka_unclean_recovery.documents.replica_info import replica_info_json
 from kafka_unclean_recovery.errors import NOT_ALL, OK

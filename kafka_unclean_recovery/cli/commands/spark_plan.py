@@ -38,7 +38,7 @@ from kafka_unclean_recovery.cli.spark_session import (
     summaries_of,
 )
 from kafka_unclean_recovery.cli.terminal.colour import Color, ColorFlag
-from kafka_unclean_recovery.cli.terminal.console import Console, check_output, write_new_chunks
+from kafka_unclean_recovery.cli.terminal.console import Console, check_output
 from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
 from kafka_unclean_recovery.cli.terminal.output import (
     columns_to_fit,
@@ -47,6 +47,7 @@ from kafka_unclean_recovery.cli.terminal.output import (
     doubt_complaints,
     print_text,
 )
+from kafka_unclean_recovery.cli.terminal.output_files import NewFile, write_new_files
 from kafka_unclean_recovery.documents.manual_recovery import STOCK_SCRIPT_WARNING
 from kafka_unclean_recovery.documents.plan import plan_chunks
 from kafka_unclean_recovery.documents.writing import partitions_by_chunk
@@ -182,20 +183,23 @@ def _work(
     texts = planning.texts(planned, rich=rich, worst=worst)
     totals = texts.totals
     refuse_strangers(*planning.strangers(planned, totals))
-    if options.plan_output_file is not None:
-        console.progress(f"writing {options.plan_output_file}")
-        now = datetime.now(UTC).isoformat(timespec="seconds")
-        with closing(texts.lines(plan_texts.PLAN)) as lines:
-            chunks = plan_chunks(scans.merged.cluster_id or "", lines, now)
-            write_new_chunks(options.plan_output_file, _until_stopped(chunks, watch), PLAN)
-    console.progress(f"writing {options.manual_recovery_output_file}")
-    with closing(texts.lines(plan_texts.LEADERS)) as lines:
-        chunks = partitions_by_chunk({}, (text for text, _ in lines), dict)
-        write_new_chunks(options.manual_recovery_output_file, _until_stopped(chunks, watch), MANUAL)
-    if options.html is not None:
-        shown = planning.reports_of(planned, list(totals.worst_of_all()))
-        page = render_loss_page(totals.losses(), shown, scans.merged)
-        write_new_chunks(options.html, [page], HTML)
+    manual = options.manual_recovery_output_file
+    console.progress(f"writing {manual}")
+    with (
+        closing(texts.lines(plan_texts.PLAN)) as rows,
+        closing(texts.lines(plan_texts.LEADERS)) as lines,
+    ):
+        leaders = partitions_by_chunk({}, (text for text, _ in lines), dict)
+        files = [NewFile(manual, MANUAL, _until_stopped(leaders, watch))]
+        if options.plan_output_file is not None:
+            now = datetime.now(UTC).isoformat(timespec="seconds")
+            plan = plan_chunks(scans.merged.cluster_id or "", rows, now)
+            files.append(NewFile(options.plan_output_file, PLAN, _until_stopped(plan, watch)))
+        if options.html is not None:
+            shown = planning.reports_of(planned, list(totals.worst_of_all()))
+            page = render_loss_page(totals.losses(), shown, scans.merged)
+            files.append(NewFile(options.html, HTML, [page]))
+        write_new_files(files)
     return totals
 
 

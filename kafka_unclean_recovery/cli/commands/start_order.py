@@ -27,9 +27,10 @@ from kafka_unclean_recovery.cli.flags import (
 from kafka_unclean_recovery.cli.selection import broker_ids, refuse_live, selection
 from kafka_unclean_recovery.cli.session import Session, run
 from kafka_unclean_recovery.cli.terminal.colour import Color, ColorFlag
-from kafka_unclean_recovery.cli.terminal.console import Console, check_output, write_new
+from kafka_unclean_recovery.cli.terminal.console import Console, check_output
 from kafka_unclean_recovery.cli.terminal.log_format import LogFormat, LogFormatFlag
 from kafka_unclean_recovery.cli.terminal.output import give
+from kafka_unclean_recovery.cli.terminal.output_files import write_new
 from kafka_unclean_recovery.cluster.wire.bootstrap import parse_bootstrap
 from kafka_unclean_recovery.errors import CANNOT_TELL, NOT_ALL, OK, UNREACHABLE, Exit, usage
 from kafka_unclean_recovery.model import PartitionState, ReplicaInfo, TopicPartition

@@ -18,7 +18,6 @@ from kafka_unclean_recovery.cli.terminal import colour, standard_streams
 from kafka_unclean_recovery.cli.terminal.log_format import is_json, log_line
 from kafka_unclean_recovery.errors import usage
 from kafka_unclean_recovery.files import plain_files
-from kafka_unclean_recovery.files.private_files import private
 from kafka_unclean_recovery.shown import cut, fitting, shown, width_of
 from kafka_unclean_recovery.shutdown import Stop
 
@@ -289,39 +288,3 @@ def check_outside_log_directories(path: Path | None, flag: str) -> None:
     for above in (parent, *parent.parents):
         if (above / "meta.properties").exists():
             raise usage(f"{flag} {path}: lies in log directory {above}; name a place elsewhere")
-
-
-def partial_of(path: Path) -> Path:
-    """Return a name in the same directory for the file while it is not complete. The name is
-    random, so nobody can have created such a file before."""
-    return path.with_name(f".{path.name}.{os.urandom(8).hex()}.partial")
-
-
-def write_new(path: Path, text: str, flag: str) -> None:
-    """Create the complete file and sync it to the disk, or leave nothing. Raises Exit(2)."""
-    write_new_chunks(path, [text], flag)
-
-
-def write_new_chunks(path: Path, chunks: Iterable[str], flag: str) -> None:
-    """Create the file from chunks, as write_new does; an exception of `chunks` leaves nothing
-    either. Raises Exit(2)."""
-    try:
-        # The empty file reserves the name; a run that is killed leaves it empty, never incomplete.
-        open(path, "x", encoding="utf-8", opener=private).close()
-    except FileExistsError:
-        raise usage(f"{flag} {path}: the file exists and is never overwritten") from None
-    except OSError as error:
-        raise usage(f"{flag} {path}: {error.strerror}") from None
-    partial = partial_of(path)
-    try:
-        with open(partial, "x", encoding="utf-8", opener=private) as file:
-            file.writelines(chunks)
-            file.flush()
-            os.fsync(file.fileno())
-        partial.replace(path)
-    except BaseException as error:
-        partial.unlink(missing_ok=True)
-        path.unlink()
-        if isinstance(error, OSError):
-            raise usage(f"{flag} {path}: {error.strerror}") from None
-        raise
