@@ -4,6 +4,7 @@ executors share."""
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -92,16 +93,12 @@ def fetched(path: StorePath, directory: Path) -> Path:
     return directory
 
 
-@pytest.mark.parametrize("few", [20_000, 0], ids=["by the driver", "by Spark"])
 def test_the_same_rows_and_leaders_as_in_a_directory(
     tmp_path: Path,
     disks: list[str],
     store: dict[str, str],
-    monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
-    few: int,
 ) -> None:
-    monkeypatch.setattr(scan_disks, "_FEW_ROWS", few)
     there, here = f"s3a://disks/{tmp_path.name}/scan", str(tmp_path / "scan")
     code = scanned(there, disks, store)
     said = capsys.readouterr().err
@@ -203,11 +200,12 @@ def test_a_table_that_lacks_a_file_is_refused(
     there = f"s3://disks/{tmp_path.name}/scan"
     scanned(there, disks, store)
     replicas = at(f"{there}/replicas", store)
-    (part,) = replicas.names()
-    (replicas / part).unlink()
+    parts = (replicas / name for name in replicas.names())
+    max(parts, key=lambda part: len(part.read_bytes())).unlink()
     capsys.readouterr()
     assert planned([there], tmp_path / "leaders.json", store) == 2
-    assert f"{there}/replicas: 0 rows, where the scan wrote 24" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert re.search(rf"{there}/replicas: \d+ rows?, where the scan wrote 24", said), said
 
 
 def test_of_a_large_file_the_end_is_read_that_tells_how_many_rows_it_has(

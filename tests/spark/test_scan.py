@@ -12,7 +12,6 @@ from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.log_dir.watching import Progress
 from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.planning.started_replica import GONE
-from kafka_unclean_recovery.spark.scan import scan_disks as bulk
 from kafka_unclean_recovery.spark.scan.job import Home
 from kafka_unclean_recovery.spark.scan.scan_disks import scan
 from tests.log_dir.test_histories import formatted_anew
@@ -46,14 +45,6 @@ def odd(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     return odd_disks(tmp_path_factory.mktemp("odd"))
 
 
-@pytest.fixture(params=["few", "many"])
-def however_many(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let one task gather, or Spark sort for several."""
-    if request.param == "many":
-        monkeypatch.setattr(bulk, "_FEW_ROWS", -1)
-
-
-@pytest.mark.usefixtures("however_many")
 @pytest.mark.parametrize("mode", ScanMode)
 def test_odd_disks(spark: SparkSession, odd: list[Path], tmp_path: Path, mode: ScanMode) -> None:
     # So small that every segment is read in pieces.
@@ -76,7 +67,6 @@ def test_odd_disks(spark: SparkSession, odd: list[Path], tmp_path: Path, mode: S
     ]
 
 
-@pytest.mark.usefixtures("however_many")
 def test_an_outage(spark: SparkSession, tmp_path: Path) -> None:
     roots = outage(tmp_path / "cluster")
     scan(spark, asked(roots, RECOVER), Home(tmp_path / "out"))
@@ -108,7 +98,6 @@ def test_of_metadata_logs_of_two_histories_none_is_believed(
     assert "two quorums wrote them, and none is believed" in problem
 
 
-@pytest.mark.usefixtures("however_many")
 def test_directories_without_a_replica(spark: SparkSession, tmp_path: Path) -> None:
     roots = [log_directory(tmp_path / "b1", 1), log_directory(tmp_path / "b2", 2)]
     scan(spark, asked(roots, DEEP), Home(tmp_path / "out"))
@@ -159,7 +148,6 @@ def test_only_what_is_wanted_is_read(spark: SparkSession, tmp_path: Path) -> Non
     assert found == [["a-0"], ["b-1"]]
 
 
-@pytest.mark.usefixtures("however_many")
 def test_names_that_spark_or_json_could_stumble_over(spark: SparkSession, tmp_path: Path) -> None:
     """A path that is no UTF-8, and an output that looks like a pattern."""
     strange = tmp_path / os.fsdecode(b"broken \xff disk")

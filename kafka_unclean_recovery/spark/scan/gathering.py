@@ -108,28 +108,6 @@ def gather(settings: Mapping[str, Any], batches: Iterable[Any]) -> Iterator[Any]
     yield told(asdict(_written(settings, rows, task.partitionId())))
 
 
-def gather_few(settings: Mapping[str, Any], home: Home) -> ScanSummary:
-    """Do the same in this process, without Spark, which takes seconds to sort even a few rows."""
-    return _written(settings, sorted(_all_rows(home), key=_order), 0)
-
-
-def _all_rows(home: Home) -> Iterator[dict[str, Any]]:
-    """Yield the rows of rows_of_partitions, in any order."""
-    for row in read_rows(home.states):
-        yield {"topic": row["topic"], "partition": row["partition"], "kind": _STATE, "state": row}
-    for row in read_rows(strays_file(home)):
-        yield {**row, "kind": _STRAY}
-    for path in done_directory(home).glob("[!.]*.parquet"):
-        for row in read_rows(path):
-            log = row["log"]
-            yield {**row, "topic": log["topic"], "partition": log["partition"], "kind": _LOG}
-
-
-def _order(row: Mapping[str, Any]) -> tuple[Any, ...]:
-    key = row["topic"], row["partition"], row["kind"]
-    return (*key, row.get("place", 0), row.get("path", ""))
-
-
 def _written(
     settings: Mapping[str, Any], rows: Iterable[Mapping[str, Any]], part: int
 ) -> ScanSummary:

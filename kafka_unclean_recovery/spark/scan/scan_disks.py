@@ -50,7 +50,6 @@ from kafka_unclean_recovery.spark.scan.census import census, late
 from kafka_unclean_recovery.spark.scan.elsewhere import Jobs
 from kafka_unclean_recovery.spark.scan.gathering import (
     ScanSummary,
-    gather_few,
     named_brokers,
     rows_of_partitions,
     summary_of,
@@ -83,7 +82,6 @@ from kafka_unclean_recovery.stores.store_path import StorePath
 
 _HERE = "kafka_unclean_recovery.spark.scan"
 _ROWS_OF_A_TASK = 50_000
-_FEW_ROWS = 20_000
 # Spark's driver keeps an eye on each task.
 _MOST_TASKS = 50_000
 
@@ -297,10 +295,7 @@ def _gather(jobs: Jobs, plan: Mapping[str, Any]) -> ScanSummary:
         "clean": plan["clean"],
         "named": sorted(named_brokers(home, plan["zookeeper"])),
     }
-    if rows <= _FEW_ROWS:
-        summary = gather_few(settings, home)
-    else:
-        summary = summary_of(_gather_many(jobs.spark, home, settings, rows, jobs.watch))
+    summary = summary_of(_run_gathering(jobs.spark, home, settings, rows, jobs.watch))
     for built, table, schema in zip(
         tables_in(building), home.tables, (REPLICAS, PARTITIONS), strict=True
     ):
@@ -321,7 +316,7 @@ def _move(built: ResultPath, table: ResultPath) -> None:
         sync_directory(table.parent)
 
 
-def _gather_many(
+def _run_gathering(
     spark: SparkSession, home: Home, settings: Mapping[str, Any], rows: int, watch: Watch
 ) -> list[dict[str, Any]]:
     tasks = max(cores_of(spark), ceil(rows / _ROWS_OF_A_TASK))
