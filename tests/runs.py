@@ -264,9 +264,16 @@ GROUPS = (
                     "test_the_driver_dies_as_each_job_begins_and_is_started_again",
                 )
             },
-            "spark/test_cluster.py::test_over_spark_connect": (
-                "another way to the same work, which takes a server of its own"
+            "spark/test_cluster.py::test_a_local_cluster_finds_what_one_process_finds": (
+                "another way to the same work, which starts two executors"
             ),
+            **{
+                f"spark/test_cluster.py::{test}": "another way to the same work, by a server"
+                for test in (
+                    "test_over_spark_connect",
+                    "test_salvage_and_plan_over_spark_connect",
+                )
+            },
         },
     ),
     Group(

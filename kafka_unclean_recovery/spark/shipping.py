@@ -16,6 +16,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+from zipfile import ZipFile
+from zipimport import zipimporter
 
 from kafka_unclean_recovery import __version__
 from kafka_unclean_recovery.errors import InputError
@@ -47,18 +49,28 @@ def build_archive(directory: Path) -> Path:
     archive = directory / f"{_NAME}.tar.gz"
     with tarfile.open(archive, "w:gz") as tar:
         for package in _PACKAGES:
-            tar.add(_home_of(package), arcname=package, filter=_wanted)
+            tar.add(_home_of(package, directory), arcname=package, filter=_wanted)
         for name in _DISTRIBUTIONS:
             home = _metadata_of(name)
             tar.add(home.resolve(), arcname=home.name, filter=_wanted)
     return archive
 
 
-def _home_of(package: str) -> Path:
+def _home_of(package: str, scratch: Path) -> Path:
+    """Return the directory of a package. scratch: where one that was imported from a zip, as
+    spark-submit has it by --py-files, is unpacked."""
     spec = find_spec(package)
     if spec is None or not spec.submodule_search_locations:
         raise InputError(f"{package} can't be sent to executors: it is not installed as a package")
-    return Path(next(iter(spec.submodule_search_locations))).resolve()
+    home = Path(next(iter(spec.submodule_search_locations)))
+    if not isinstance(spec.loader, zipimporter):
+        return home.resolve()
+    inside = home.relative_to(spec.loader.archive)
+    with ZipFile(spec.loader.archive) as archive:
+        for name in archive.namelist():
+            if Path(name).is_relative_to(inside):
+                archive.extract(name, scratch / "unzipped")
+    return scratch / "unzipped" / inside
 
 
 def _metadata_of(name: str) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 from collections.abc import Iterator
@@ -12,6 +13,8 @@ import pytest
 from kafka_unclean_recovery.mechanisms import ScanMode
 from tests.real.ports import PortLease, answers
 from tests.real.waiting import wait_until
+from tests.salvage.batches import numbered
+from tests.salvage.disks import disk, plan_text
 from tests.spark.cluster import (
     DRIVER,
     JOB_SECONDS,
@@ -103,7 +106,20 @@ def test_executors_without_pyarrow_are_named(
     assert "\tat " not in done.stderr, "lines of a JVM are not for operators"
 
 
-def test_over_spark_connect(cluster: SparkCluster, disks: list[Path], tmp_path: Path) -> None:
+def test_a_local_cluster_finds_what_one_process_finds(disks: list[Path], tmp_path: Path) -> None:
+    """Its executors are processes of their own, whose Python has never heard of this package."""
+    python = bare_python(tmp_path / "bare")
+    output = tmp_path / "out"
+    words = [*command(disks[:2], output), "--master", "local-cluster[2,1,1024]", *DRIVER]
+    done = run_tool(words, python, tmp_path)
+    assert done.returncode == 0, done.stderr[-3000:]
+    info = info_in(output)
+    assert info == in_one_process(disks[:2], info, ScanMode.DEEP)
+
+
+@pytest.fixture(scope="module")
+def connect(cluster: SparkCluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Yield the address of a Spark Connect server of the cluster."""
     lease = PortLease.of(1)
     (port,) = lease.ports
     server = (
@@ -113,19 +129,49 @@ def test_over_spark_connect(cluster: SparkCluster, disks: list[Path], tmp_path: 
         *("--conf", "spark.connect.grpc.binding.address=127.0.0.1"),
         "spark-internal",
     )
-    log = tmp_path / "server.log"
-    with daemon("spark-submit", server, log, cluster.python, memory="640m") as connect:
+    log = tmp_path_factory.mktemp("connect") / "server.log"
+    with daemon("spark-submit", server, log, cluster.python, memory="640m") as started:
         wait_until(
-            lambda: answers(port) or connect.process.poll() is not None,
+            lambda: answers(port) or started.process.poll() is not None,
             60.0,
             lambda: log.read_text()[-3000:],
         )
-        assert connect.process.poll() is None, log.read_text()[-3000:]
-        url = f"sc://127.0.0.1:{port}"
-        small = disks[:1]
-        words = [*command(small, tmp_path / "out"), "--master", url]
-        done = run_tool(words, cluster.python, tmp_path)
-        assert done.returncode == 0, done.stderr[-3000:] + log.read_text()[-3000:]
+        assert started.process.poll() is None, log.read_text()[-3000:]
+        yield f"sc://127.0.0.1:{port}"
     lease.release()
+
+
+def test_over_spark_connect(
+    cluster: SparkCluster, connect: str, disks: list[Path], tmp_path: Path
+) -> None:
+    small = disks[:1]
+    words = [*command(small, tmp_path / "out"), "--master", connect]
+    done = run_tool(words, cluster.python, tmp_path)
+    assert done.returncode == 0, done.stderr[-3000:]
     info = info_in(tmp_path / "out")
     assert info == in_one_process(small, info, ScanMode.DEEP)
+
+
+def test_salvage_and_plan_over_spark_connect(
+    cluster: SparkCluster, connect: str, tmp_path: Path
+) -> None:
+    root, out, saved, plan, leaders = (
+        tmp_path / name for name in ("disks", "out", "saved", "plan.json", "leaders.json")
+    )
+    disk(root, {0: numbered(0, 15)}, broker=1)
+    plan.write_text(plan_text())
+
+    def run(*words: object) -> tuple[int, str]:
+        every = ["spark", *map(str, words), "--master", connect]
+        done = run_tool(every, cluster.python, tmp_path)
+        return done.returncode, done.stderr
+
+    code, said = run("scan", root, "--output", out, "--mode", "deep")
+    assert code == 0, said
+    code, said = run("plan", "--summaries", out, "--manual-recovery-output-file", leaders)
+    assert (code, leaders.exists()) == (1, True), said
+    assert "1 partition has no designated leader: orders-0: no metadata log" in said
+    code, said = run("salvage", "--summaries", out, "--plan", plan, "--output", saved)
+    assert code == 0, said
+    (row,) = json.loads((saved / "manifest.json").read_text())["replicas"]
+    assert (row["broker"], row["records"], row["problems"]) == (1, 5, [])

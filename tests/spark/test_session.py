@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import shutil
 import socket
+import subprocess
+import sys
 import tarfile
 import traceback
 from collections.abc import Iterator
@@ -15,6 +18,7 @@ import pyspark
 import pytest
 from pyspark.sql import SparkSession
 
+import kafka_unclean_recovery
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.spark.failures import sentence
 from kafka_unclean_recovery.spark.preflight import (
@@ -77,6 +81,33 @@ def test_the_archive_holds_the_package_and_the_c_extension(tmp_path: Path) -> No
     assert any(name.startswith("msgspec/_core.") for name in names)
     assert any(name.endswith(".dist-info/METADATA") for name in names)
     assert not any("__pycache__" in name for name in names)
+
+
+def test_the_archive_is_the_same_where_the_package_is_imported_from_a_zip(tmp_path: Path) -> None:
+    """As the driver does under spark-submit --py-files."""
+    with tarfile.open(build_archive(tmp_path)) as tar:
+        names = {entry.name for entry in tar if entry.isfile()}
+    package = Path(kafka_unclean_recovery.__file__).parent
+    zipped = shutil.make_archive(str(tmp_path / "ours"), "zip", package.parent, package.name)
+    (from_zip := tmp_path / "from zip").mkdir()
+    script = (
+        "import sys; from pathlib import Path; import kafka_unclean_recovery as ours;"
+        " from kafka_unclean_recovery.spark.shipping import build_archive;"
+        " print(ours.__file__, build_archive(Path(sys.argv[1])))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(from_zip)],
+        env={**os.environ, "PYTHONPATH": zipped},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.stdout.startswith(f"{zipped}/"), done.stderr
+    (archive,) = from_zip.glob("*.tar.gz")
+    with tarfile.open(archive) as tar:
+        assert {entry.name for entry in tar if entry.isfile()} == names
 
 
 @pytest.mark.parametrize(
