@@ -90,7 +90,7 @@ class Trouble:
         self.cluster.restore_quorum()
         self.cluster.start((3, 4))
         self.cluster.wait_until_unfenced({3, 4})
-        if len(self.cluster.spec.controller_ids) > 1:
+        if len(self.cluster.spec.controller_ids) > 1 and not self.cluster.spec.secured:
             for broker in self.cluster.live_brokers:
                 _forwards_to_who_leads(self.cluster, broker)
 
