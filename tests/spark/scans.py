@@ -73,3 +73,9 @@ def _as_in_tables(info: PartitionInfo) -> PartitionInfo:
     """Return the partition as in tables, where a log is either of no use or suspect."""
     logs = (replace(log, suspect=None) if log.problem else log for log in info.replica_logs)
     return replace(info, replica_logs=tuple(logs))
+
+
+def files_below(root: Path) -> dict[str, bytes]:
+    """Return what each file below a directory holds, by its path from there."""
+    found = (path for path in root.rglob("*") if path.is_file())
+    return {str(path.relative_to(root)): path.read_bytes() for path in found}

@@ -7,6 +7,7 @@ import itertools
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from tempfile import mkdtemp
 
 import pytest
 
@@ -31,7 +32,7 @@ from tests.spark.cluster import (
 )
 from tests.spark.conftest import CONF_FLAGS
 from tests.spark.odd_disks import outage
-from tests.spark.scans import in_one_process, info_in
+from tests.spark.scans import files_below, in_one_process, info_in
 
 # With these two gone the third, which fell behind, is to lead.
 GONE = frozenset({1, 2})
@@ -55,7 +56,7 @@ def test_all_executors_die_as_each_job_begins(
     cluster: SparkCluster, disks: list[Path], tmp_path: Path
 ) -> None:
     def attacked(words: Sequence[str], every: int) -> int:
-        events = _new_directory(tmp_path, "events")
+        events = Path(mkdtemp(prefix="events-", dir=tmp_path))
         flags = ("--master", cluster.url, *DRIVER, *_told_to(events))
         until, kills = 1, 0
         with started_tool([*words, *flags], cluster.python, tmp_path) as tool:
@@ -72,7 +73,7 @@ def test_the_driver_dies_as_each_job_begins_and_is_started_again(
 ) -> None:
     def attacked(words: Sequence[str], every: int) -> int:
         for kills in itertools.count():
-            events = _new_directory(tmp_path, "events")
+            events = Path(mkdtemp(prefix="events-", dir=tmp_path))
             flags = ("--master", "local[2]", *CONF_FLAGS, *_told_to(events))
             with started_tool([*words, *flags], Path(sys.executable), tmp_path) as tool:
                 if _ended(tool, events, 1 + kills * every):
@@ -109,7 +110,7 @@ def _a_mission_ends_as_in_one_process(
     sources, _ = find_replicas(places, designated, lambda _: True)
     salvage_replicas(sources, Output(here, RecordsFile), watching.Unwatched())
     (saved / "manifest.json").unlink()
-    assert _files(saved) == _files(here) != {}
+    assert files_below(saved) == files_below(here) != {}
 
 
 def _ended(tool: Daemon, events: Path, jobs: int) -> bool:
@@ -134,14 +135,3 @@ def _told_to(events: Path) -> tuple[str, ...]:
 
 def _jobs_begun(events: Path) -> int:
     return sum(path.read_text().count('"SparkListenerJobStart"') for path in events.iterdir())
-
-
-def _new_directory(path: Path, name: str) -> Path:
-    new = next(place for n in itertools.count() if not (place := path / f"{name}-{n}").exists())
-    new.mkdir()
-    return new
-
-
-def _files(root: Path) -> dict[str, bytes]:
-    found = (path for path in root.rglob("*") if path.is_file())
-    return {str(path.relative_to(root)): path.read_bytes() for path in found}

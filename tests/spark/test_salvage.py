@@ -57,6 +57,7 @@ from kafka_unclean_recovery.spark.turns import new_claims
 from tests.private import open_to_others
 from tests.salvage.batches import marker, numbered
 from tests.salvage.disks import disk
+from tests.spark.scans import files_below
 from tests.spark.test_tasks import batches
 
 TOPICS = ("__consumer_offsets", "a.b", "orders")
@@ -140,11 +141,6 @@ def _salvage(
     return totals, json.loads((root / "manifest.json").read_text())
 
 
-def _files(root: Path) -> dict[str, bytes]:
-    found = (path for path in root.rglob("*") if path.is_file())
-    return {str(path.relative_to(root)): path.read_bytes() for path in found}
-
-
 def test_files_and_lines_are_those_of_one_process(
     spark: SparkSession, disks: Path, leaders: DesignatedLeaders, tables: Tables, tmp_path: Path
 ) -> None:
@@ -156,7 +152,7 @@ def test_files_and_lines_are_those_of_one_process(
     totals, manifest = _salvage(spark, tables, leaders, elsewhere, raw=False)
     (elsewhere / "manifest.json").unlink()
     assert [open_to_others(path) for path in sorted(elsewhere.iterdir())] == [[], []]
-    assert _files(elsewhere) == _files(here) != {}
+    assert files_below(elsewhere) == files_below(here) != {}
     # What holds nothing more was not read again: its row is the scan's, and says the same.
     assert [row.pop("scanned_at") for row in manifest["replicas"]].count(None) == 10
     expected = [json.loads(replica_line(source.row)) for source in sources]
@@ -226,7 +222,7 @@ def test_what_is_missing_where_a_task_ran_is_salvaged_where_it_is_there(
     now = "2026-01-03T00:00:00+00:00"
     how = How(raw_only=True)
     _, differing = salvage_by_spark(spark, tables, leaders, root, now, Unwatched(), how)
-    assert _files(root) == _files(expected)
+    assert files_below(root) == files_below(expected)
     said = f"can't be read on {os.uname().nodename}: {mounted}; it is read where it can be"
     assert differing == (said,)
 
