@@ -106,6 +106,9 @@ GROUPS = (
                 "each login does the whole job in each run (containers/test_secured.py)"
             ),
             "real/test_harness.py::test_brokers_die_and_come_back": _BY_OTHERS,
+            "real/test_harness.py::test_controllers_tell_who_is_fenced_once_no_broker_lives": (
+                "only random starts (tests/real/whole_starts.py) come this way"
+            ),
             "real/test_harness.py::test_brokers_3_and_4_are_the_last_replicas_standing": _BY_OTHERS,
             "real/test_harness.py::test_the_longest_log_has_a_stale_tail": _BY_OTHERS,
             "real/test_quotas.py[bytes": "the quota on requests is in each run",

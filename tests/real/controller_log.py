@@ -9,6 +9,12 @@ from pathlib import Path
 # A controller's own words, the same in 3.9.1, 4.3.1 and 4.4.0.
 ACTIVE = re.compile(r"Becoming the active controller at epoch (\d+)")
 FENCED = re.compile(r"Fencing broker (\d+) ")
+# A broker that stops is fenced by this. From 4.0 on the line above follows when its session is
+# over, unless the controller dies before.
+STOPPED = re.compile(
+    r"(?:Unf|F)enced broker (\d+) has requested and been granted an immediate shutdown"
+    r"|The request from broker (\d+) to shut down has been granted"
+)
 UNFENCED = re.compile(r"The request from broker (\d+) to unfence has been granted")
 
 
@@ -17,8 +23,8 @@ def fenced_brokers(outputs: Iterable[Path]) -> set[int]:
     fenced: set[int] = set()
     for output in filter(Path.exists, outputs):
         for line in output.read_text(errors="replace").splitlines():
-            if found := FENCED.search(line):
-                fenced.add(int(found[1]))
+            if found := FENCED.search(line) or STOPPED.search(line):
+                fenced.add(int(found[found.lastindex or 0]))
             elif found := UNFENCED.search(line):
                 fenced.discard(int(found[1]))
     return fenced

@@ -117,6 +117,23 @@ def test_brokers_die_and_come_back(tmp_path: Path) -> None:
         assert cluster.view(2).brokers == {2, 3}
 
 
+@pytest.mark.parametrize("version", VERSIONS)
+def test_controllers_tell_who_is_fenced_once_no_broker_lives(tmp_path: Path, version: str) -> None:
+    with KafkaCluster.create(tmp_path, version, brokers=2) as cluster:
+        cluster.start()
+        for broker in cluster.spec.broker_ids:
+            cluster.stop(broker)
+        cluster.wait_until_fenced({1, 2})
+        cluster.start()
+        cluster.stop(2)
+        cluster.wait_until_fenced({2})
+        # Before the session of the one that stopped is over.
+        cluster.kill_all()
+        cluster.start([101])
+        # Before 4.0 a controller notices that one died only once a broker is there.
+        cluster.wait_until_fenced({1, 2} if version >= "4" else {2})
+
+
 @pytest.mark.parametrize("login", ["SCRAM-SHA-512", "PLAIN", "MTLS"])
 def test_a_secured_cluster_admits_its_users(shared_clusters: SharedClusters, login: Login) -> None:
     cluster = shared_clusters.plain(brokers=1, secured=True)

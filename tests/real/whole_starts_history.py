@@ -63,10 +63,8 @@ class History:
         if not brokers:
             return
         at_once = self.chance.random() < 0.4
-        # With nobody left to ask, a controller of before 4.0 does not say that such a stop is over.
-        untold = self.cluster.spec.version < "4" and set(brokers) >= set(self.cluster.live_brokers)
         for broker in list(brokers):
-            way = "kill" if at_once or untold or self.chance.random() < 0.6 else "stop"
+            way = "kill" if at_once or self.chance.random() < 0.6 else "stop"
             (self.cluster.kill if way == "kill" else self.cluster.stop)(broker)
             self.told.append(f"{way} {broker}")
             if not at_once:
