@@ -62,7 +62,7 @@ def taken_into_use(
 ) -> dict[str, _Of]:
     """Return the directories, fit to print, of the copies that a start takes into use, each with
     whose replica of which partition it is."""
-    in_use = {of for of, _ in _in_use(found)}
+    in_use = {of for of, _, _ in _in_use(found)} if any_copies(found) else set()
     taken: dict[str, _Of] = {}
     for directory, name in copies(found):
         where = str(directory.location / name)
@@ -86,15 +86,14 @@ def replaced(found: Sequence[LogDirectory], taken: Mapping[str, _Of]) -> dict[st
     """Return the directories of the replicas in use that copies take the place of, each with that
     of its copy."""
     by = {of: where for where, of in taken.items()}
-    return {where: by[of] for of, where in _in_use(found) if of in by}
+    return {str(at.location / name): by[of] for of, at, name in _in_use(found) if of in by}
 
 
-def _in_use(found: Sequence[LogDirectory]) -> Iterator[tuple[_Of, str]]:
+def _in_use(found: Sequence[LogDirectory]) -> Iterator[tuple[_Of, LogDirectory, str]]:
     for directory in found:
         for name, replica in directory.replicas.items():
             if replica.kind is DirectoryKind.LIVE:
-                of = directory.meta.node_id, replica.topic_partition
-                yield of, str(directory.location / name)
+                yield (directory.meta.node_id, replica.topic_partition), directory, name
 
 
 def settled(

@@ -11,10 +11,10 @@ import fcntl
 import os
 import stat
 import struct
-from collections.abc import Hashable, Iterator
-from contextlib import contextmanager
+from collections.abc import Hashable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Self
 
 from kafka_unclean_recovery.log_dir.tree import (
     Entry,
@@ -34,14 +34,12 @@ class LocalLocation:
 
     path: Path
 
-    @contextmanager
-    def open(self) -> Iterator[LocalFolder]:
+    def open(self) -> LocalFolder:
         """Open the directory; only this path, which the user named, may be a symlink.
 
         Raises Unreadable.
         """
-        with _opened(self.path, _READ_ONLY & ~os.O_NOFOLLOW | os.O_DIRECTORY) as descriptor:
-            yield LocalFolder(descriptor)
+        return LocalFolder(_open(self.path, _READ_ONLY & ~os.O_NOFOLLOW | os.O_DIRECTORY))
 
     def __truediv__(self, name: str) -> LocalLocation:
         return LocalLocation(self.path / name)
@@ -52,11 +50,17 @@ class LocalLocation:
 
 @dataclass(frozen=True, slots=True)
 class LocalFile:
-    """An OpenFile (tree.py) of this machine."""
+    """An OpenFile (tree.py) of this machine, closed by whoever leaves it."""
 
     descriptor: int
     name: str
     size: int
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self.descriptor)
 
     def read_at(self, position: int, length: int) -> bytes:
         try:
@@ -76,9 +80,15 @@ class LocalFile:
 
 @dataclass(frozen=True, slots=True)
 class LocalFolder:
-    """A Folder (tree.py) of this machine, by its open descriptor."""
+    """A Folder (tree.py) of this machine, by its open descriptor, closed by whoever leaves it."""
 
     descriptor: int
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self.descriptor)
 
     @property
     def identity(self) -> Hashable:
@@ -96,18 +106,16 @@ class LocalFolder:
     def list_all(self) -> None:
         """Do nothing, because listing a local directory costs no request."""
 
-    @contextmanager
-    def opened(self, name: str) -> Iterator[LocalFile]:
-        with _opened(name, _READ_ONLY, self.descriptor) as descriptor:
-            status = os.fstat(descriptor)
-            if not stat.S_ISREG(status.st_mode):
-                raise Unreadable(f"{printable(name)}: not a plain file")
-            yield LocalFile(descriptor, name, status.st_size)
+    def opened(self, name: str) -> LocalFile:
+        descriptor = _open(name, _READ_ONLY, self.descriptor)
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            os.close(descriptor)
+            raise Unreadable(f"{printable(name)}: not a plain file")
+        return LocalFile(descriptor, name, status.st_size)
 
-    @contextmanager
-    def folder(self, name: str) -> Iterator[LocalFolder]:
-        with _opened(name, _READ_ONLY | os.O_DIRECTORY, self.descriptor) as descriptor:
-            yield LocalFolder(descriptor)
+    def folder(self, name: str) -> LocalFolder:
+        return LocalFolder(_open(name, _READ_ONLY | os.O_DIRECTORY, self.descriptor))
 
     def read_whole(self, name: str) -> bytes | None:
         try:
@@ -139,16 +147,11 @@ class LocalFolder:
         return None if kind == fcntl.F_UNLCK else process
 
 
-@contextmanager
-def _opened(name: Path | str, flags: int, within: int | None = None) -> Iterator[int]:
+def _open(name: Path | str, flags: int, within: int | None = None) -> int:
     try:
-        descriptor = os.open(name, flags, dir_fd=within)
+        return os.open(name, flags, dir_fd=within)
     except OSError as error:
         raise Unreadable(f"{printable(name)}: {error.strerror}") from None
-    try:
-        yield descriptor
-    finally:
-        os.close(descriptor)
 
 
 def _entry(entry: os.DirEntry[str]) -> Entry:

@@ -5,12 +5,13 @@ Source: org.apache.kafka.storage.internals.log.LogLoader (removeTempFilesAndColl
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 
 from kafka_unclean_recovery.log_dir.directory_names import (
     FileKind,
     FileState,
+    PartitionFile,
     parse_partition_file,
 )
 from kafka_unclean_recovery.log_dir.small_files.checkpoints import LEADER_EPOCHS
@@ -62,64 +63,79 @@ class ReplicaFiles:
         return sum(segment.size for segment in self.segments)
 
 
+@dataclass(slots=True)
+class _Listed:
+    """The files of a log by base offset: segments, and the names of indexes. snapshots: offsets of
+    the producer snapshots. cleaned: the lowest offset of a .cleaned."""
+
+    segments: dict[int, Entry] = field(default_factory=dict)
+    swaps: dict[int, Entry] = field(default_factory=dict)
+    indexes: dict[int, str] = field(default_factory=dict)
+    swapped_indexes: dict[int, str] = field(default_factory=dict)
+    transactions: dict[int, str] = field(default_factory=dict)
+    snapshots: list[int] = field(default_factory=list)
+    cleaned: int = INT64_MAX
+
+    def take(self, entry: Entry, file: PartitionFile) -> None:
+        """Take a file in. Raises Unreadable for a segment that is no plain file."""
+        if file.state is FileState.CLEANED and entry.is_file:
+            self.cleaned = min(self.cleaned, file.offset)
+        if file.state not in (FileState.LIVE, FileState.SWAP):
+            return
+        swap = file.state is FileState.SWAP
+        if file.kind is FileKind.SEGMENT:
+            if not entry.is_file:
+                raise Unreadable(f"{printable(entry.name)}: not a plain file")
+            (self.swaps if swap else self.segments)[file.offset] = entry
+        elif file.kind is FileKind.OFFSET_INDEX and entry.is_file:
+            (self.swapped_indexes if swap else self.indexes)[file.offset] = entry.name
+        elif file.kind is FileKind.PRODUCER_SNAPSHOT and entry.is_file:
+            self.snapshots.append(file.offset)
+        elif file.kind is FileKind.TRANSACTION_INDEX and entry.size >= LEAST_SIZE:
+            self.transactions[file.offset] = entry.name
+
+
 def replica_files(folder: Folder) -> ReplicaFiles:
     """List a replica's directory. Raises Unreadable, also for a segment that is no plain file:
     without it the log would only seem shorter."""
-    found = {FileState.LIVE: dict[int, Segment](), FileState.SWAP: dict[int, Segment]()}
-    indexes: dict[tuple[FileState, int], str] = {}
-    plain: set[str] = set()
-    snapshots: list[int] = []
-    transactions: dict[int, str] = {}
-    cleaned = INT64_MAX
+    listed = _Listed()
+    small: set[str] = set()
     odd: list[str] = []
     for entry in folder.entries():
-        if entry.is_file:
-            plain.add(entry.name)
-        odd += _odd(entry)
         file = parse_partition_file(entry.name)
-        if file is not None and file.state is FileState.CLEANED and entry.is_file:
-            cleaned = min(cleaned, file.offset)
-        if file is None or file.state not in found:
-            continue
-        if file.kind is FileKind.PRODUCER_SNAPSHOT and entry.is_file:
-            snapshots.append(file.offset)
-        elif file.kind is FileKind.TRANSACTION_INDEX and entry.size >= LEAST_SIZE:
-            transactions[file.offset] = entry.name
-        elif file.kind is FileKind.OFFSET_INDEX and entry.is_file:
-            indexes[file.state, file.offset] = entry.name
-        elif file.kind is FileKind.SEGMENT:
-            if not entry.is_file:
-                raise Unreadable(f"{printable(entry.name)}: not a plain file")
-            found[file.state][file.offset] = Segment(file.offset, entry.name, entry.size)
-    swapped = {at: name for (state, at), name in indexes.items() if state is FileState.SWAP}
-    replaced = {base for base, s in found[FileState.SWAP].items() if s.size and base < cleaned}
-    # They are deleted with the segments that are replaced.
-    transactions = {base: name for base, name in transactions.items() if base not in replaced}
-    live = tuple(
-        replace(s, index=index, indexed=index is not None and _indexed(folder, s, transactions))
-        for base, s in sorted(found[FileState.LIVE].items())
-        for index in [swapped.get(base) if base < cleaned else None]
-        for index in [index or indexes.get((FileState.LIVE, base))]
-    )
-    swaps = tuple(
-        replace(s, index=swapped.get(base))
-        for base, s in sorted(found[FileState.SWAP].items())
-        if base < cleaned
-    )
+        if file is not None:
+            listed.take(entry, file)
+        elif entry.is_file:
+            small.add(entry.name)
+        if file is None or not entry.is_file:
+            odd += _odd(entry, known=file is not None)
+    swaps = {base: e for base, e in sorted(listed.swaps.items()) if base < listed.cleaned}
+    swapped = {base: n for base, n in listed.swapped_indexes.items() if base < listed.cleaned}
+    indexes = listed.indexes | swapped
+    # Others are deleted with the segments that are replaced.
+    kept = {b: n for b, n in listed.transactions.items() if b not in swaps or not swaps[b].size}
     return ReplicaFiles(
-        live,
-        swaps,
-        LEADER_EPOCHS in plain,
-        PARTITION_METADATA in plain,
-        tuple(sorted(snapshots)),
+        tuple(
+            Segment(
+                base,
+                e.name,
+                e.size,
+                indexes.get(base),
+                base in indexes and _indexed(folder, base, kept.get(base)),
+            )
+            for base, e in sorted(listed.segments.items())
+        ),
+        tuple(Segment(base, e.name, e.size, swapped.get(base)) for base, e in swaps.items()),
+        LEADER_EPOCHS in small,
+        PARTITION_METADATA in small,
+        tuple(sorted(listed.snapshots)),
         tuple(odd),
     )
 
 
-def _odd(entry: Entry) -> Iterator[str]:
+def _odd(entry: Entry, *, known: bool) -> Iterator[str]:
     """Yield why a broker may make more of this entry than we do: it follows links, and reads an
-    offset out of names that it never writes."""
-    known = parse_partition_file(entry.name) is not None
+    offset out of names that it never writes. known: the name is one that it writes."""
     if entry.is_file and not known and taken_for_a_segment(entry.name):
         yield (
             f"{printable(entry.name)}: a broker reads an offset out of this name, and takes the"
@@ -134,14 +150,14 @@ def _odd(entry: Entry) -> Iterator[str]:
         )
 
 
-def _indexed(folder: Folder, segment: Segment, transactions: Mapping[int, str]) -> bool:
-    """Return False where a broker recovers it for its transaction index. Raises EndsBroker."""
-    name = transactions.get(segment.base_offset)
-    if name is None:
+def _indexed(folder: Folder, base_offset: int, transactions: str | None) -> bool:
+    """Return False where a broker recovers the segment for its transaction index, of this name.
+    Raises EndsBroker."""
+    if transactions is None:
         return True
-    verdict = transaction_index(folder.read_whole(name) or b"", segment.base_offset)
+    verdict = transaction_index(folder.read_whole(transactions) or b"", base_offset)
     if verdict is IndexVerdict.UNKNOWN:
-        raise EndsBroker(f"{name}: an entry has a version that is not known")
+        raise EndsBroker(f"{transactions}: an entry has a version that is not known")
     return verdict is IndexVerdict.SOUND
 
 

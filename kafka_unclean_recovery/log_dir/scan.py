@@ -296,7 +296,9 @@ def started_replicas(
     copies = [
         (name, replica_of(directory, name, found.topic_partition, compacted))
         for name, found in directory.replicas.items()
-        if str(directory.location / name) in promoted and wanted(found.topic_partition)
+        if found.kind is DirectoryKind.FUTURE
+        and str(directory.location / name) in promoted
+        and wanted(found.topic_partition)
     ]
     return [*live_replicas(directory, wanted, compacted), *copies]
 
