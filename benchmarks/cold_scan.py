@@ -42,7 +42,7 @@ SEGMENT_MIB = 256
 PARTITIONS = 1000
 BROKERS = 3
 WORKERS = 2
-DEEP_AIM, FAST_AIM = 1.15, 1.3
+DEEP_AIM, FAST_AIM = 1.15, 4
 
 
 def main(arguments: list[str]) -> None:

@@ -65,7 +65,7 @@ def measure(partitions: int) -> dict[str, object]:
         "figures": figures,
         "compared": [
             at_most(
-                1.0 if name == "led_again_s" else None,
+                1.0 if name in ("led_again_s", "led_again_beyond_session_s") else None,
                 f"emulator, {partitions:,} partitions: {name.removesuffix('_s').replace('_', ' ')}",
                 f"a real cluster ({VERSION})",
                 figure,

@@ -245,7 +245,6 @@ GROUPS = (
     Group(
         "simulation",
         ("simulation/*",),
-        later={"simulation/test_simulation.py[460 more": "40 runs have each kind of fault as well"},
     ),
     Group(
         "Spark",
@@ -310,7 +309,7 @@ GROUPS = (
             for release in releases
         }
         | {
-            f"mission/{file}.py[3000": (
+            f"mission/{file}.py[1200": (
                 "an outage of so many takes minutes; those of 400 are in each run"
             )
             for file in ("test_screens", "test_every_screen")

@@ -17,7 +17,7 @@ from tests.mission.terminal import TIMEOUT, Screen, Terminal, assert_fits, shows
 from tests.mission.test_screens import ELECT, LOOK, SIZES
 
 # Of these sizes the largest takes minutes, and runs with all releases alone (tests/runs.py).
-PARTITIONS = (1, 36, 400, 3000)
+PARTITIONS = (1, 36, 400, 1200)
 # For each partition `salvage` brings a file to the disk, which waits for what others write.
 SECONDS_A_PARTITION = 0.1
 

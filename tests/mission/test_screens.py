@@ -37,7 +37,7 @@ def _state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 # The largest takes minutes, and runs with all releases alone (tests/runs.py).
-@pytest.fixture(params=[1, 36, 400, 3000])
+@pytest.fixture(params=[1, 36, 400, 1200])
 def outage(request: pytest.FixtureRequest) -> Iterator[tuple[Cluster, int]]:
     with Cluster(Options(brokers=3, settings=SETTINGS)) as cluster:
         make(cluster, request.param)
