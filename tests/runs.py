@@ -259,13 +259,7 @@ GROUPS = (
             "spark/test_mounts.py::test_workers_that_lack_mounts_find_what_one_process_finds": (
                 "a cluster of its own; the tasks and the census are tried without one"
             ),
-            **{
-                f"spark/test_kills.py::{test}": "each of its 15 kills costs 10 to 20 s"
-                for test in (
-                    "test_all_executors_die_as_each_job_begins",
-                    "test_the_driver_dies_as_each_job_begins_and_is_started_again",
-                )
-            },
+            "spark/test_kills.py": "each of its 30 kills costs 10 to 20 s",
             "spark/test_cluster.py::test_a_local_cluster_finds_what_one_process_finds": (
                 "another way to the same work, which starts two executors"
             ),
