@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.units import (
+    APART,
     CONTAINERS,
     LONG,
     ON_KAFKA,
@@ -28,6 +29,7 @@ COMPUTES = "tests/planning/test_planner.py"
         ("tests/real/test_harness.py::test_it[4.4.0]", "tests/real/test_harness.py"),
         ("tests/cli/test_flags.py::test_it[a::b]", "tests/cli/test_flags.py"),
         ("tests/spark/test_fold.py::test_it", SPARK),
+        ("tests/spark/test_kills.py::test_it[a]", "tests/spark/test_kills.py"),
         ("tests/containers/test_image.py::test_it", CONTAINERS),
     ],
 )
@@ -55,6 +57,6 @@ def test_of_equals_the_first_is_taken() -> None:
     assert next_unit(["tests/b.py", "tests/a.py"], kafka=False) == "tests/b.py"
 
 
-@pytest.mark.parametrize("name", sorted({*LONG, *ON_KAFKA, *TOGETHER}))
+@pytest.mark.parametrize("name", sorted({*LONG, *ON_KAFKA, *TOGETHER, *APART}))
 def test_what_is_named_is_there(name: str) -> None:
     assert (ROOT / name).exists()

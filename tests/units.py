@@ -7,6 +7,9 @@ from collections.abc import Iterable
 # One session of Spark, and one engine with one image, serve all the tests of each.
 CONTAINERS, SPARK = "tests/containers/", "tests/spark/"
 TOGETHER = (CONTAINERS, SPARK)
+# But these tests of Spark start clusters of their own, and take as long as all the others.
+KILLS, CLUSTER = "tests/spark/test_kills.py", "tests/spark/test_cluster.py"
+APART = (KILLS, CLUSTER)
 # Their tests wait for JVMs for half of their time.
 ON_KAFKA = (CONTAINERS, "tests/real/", "tests/chaos/", "tests/fidelity/")
 # Clusters of three workers fill two cores.
@@ -14,7 +17,9 @@ ON_KAFKA_AT_ONCE = 2
 # Seconds of a worker that took 45 or more (`pytest --junitxml`, five on two cores):
 # begun last, it would run on alone.
 LONG = {
+    KILLS: 600,
     SPARK: 520,
+    CLUSTER: 260,
     "tests/real/test_binary.py": 250,
     CONTAINERS: 190,
     "tests/simulation/test_simulation.py": 170,
@@ -60,8 +65,9 @@ LONG = {
 
 def unit_of(nodeid: str) -> str:
     """Return the unit: a file, or a directory whose tests share what takes long to start."""
-    shared = (directory for directory in TOGETHER if nodeid.startswith(directory))
-    return next(shared, nodeid.partition("::")[0])
+    file = nodeid.partition("::")[0]
+    shared = (directory for directory in TOGETHER if file.startswith(directory))
+    return file if file in APART else next(shared, file)
 
 
 def kafka_first(worker: int, workers: int) -> bool:
