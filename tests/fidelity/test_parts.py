@@ -96,7 +96,7 @@ def test_the_same_seed_gives_the_same_events() -> None:
     "clearing", [ev.AlterTopicConfig("t", MIN_ISR, "3"), ev.AlterClusterConfig(MIN_ISR, "3")]
 )
 def test_a_topic_is_not_deleted_once_its_elr_was_cleared(clearing: ev.Event) -> None:
-    without_elr = image(replace(LED, elr=()))
+    without_elr = image(LED._replace(elr=()))
     fresh, warned = Generator(1), Generator(1)
     warned.remember(clearing, image())
     assert ev.DeleteTopic("t") in [fresh.next(without_elr) for _ in range(1_000)]

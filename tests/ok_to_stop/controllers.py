@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import count
 from random import Random
-from typing import Protocol, cast
+from typing import Protocol
 
 from kafka_unclean_recovery.documents.observation import (
     ObservationJson,
@@ -25,6 +25,7 @@ from kafka_unclean_recovery.kafka_names import (
 )
 from kafka_unclean_recovery.kraft_rules import events as ev
 from kafka_unclean_recovery.kraft_rules.machine import step
+from kafka_unclean_recovery.kraft_rules.partition import PartitionRegistration as Ruled
 from kafka_unclean_recovery.kraft_rules.releases import RELEASES
 from kafka_unclean_recovery.kraft_rules.state import DEFAULTS, ControllerFault, State
 from kafka_unclean_recovery.log_dir.metadata.image import (
@@ -40,9 +41,6 @@ from tests.fidelity.generating import Generator
 from tests.fidelity.relative import CAUGHT_UP, NOW, absolute
 
 STEPS_BETWEEN = 30
-
-# Both name the fields of a partition alike.
-_Registrations = dict[int, PartitionRegistration]
 
 
 class Controller(Protocol):
@@ -80,7 +78,10 @@ class OurController:
                 for id_, found in state.brokers.items()
             },
             topics={topic_id: topic.name for topic_id, topic in state.topics.items()},
-            partitions={id_: cast(_Registrations, t.partitions) for id_, t in state.topics.items()},
+            partitions={
+                id_: {number: _as_read(found) for number, found in topic.partitions.items()}
+                for id_, topic in state.topics.items()
+            },
             configs=configs,
             features={ELR_VERSION: 1} if state.release.elr else {},
         )
@@ -225,6 +226,13 @@ def kill(controller: Controller, brokers: Iterable[int]) -> None:
         controller.happen(ev.Heartbeat(broker, NOW, CAUGHT_UP, want_fence=True))
 
 
+def _as_read(partition: Ruled) -> PartitionRegistration:
+    """Return the partition as a metadata log would tell it; both name its fields alike."""
+    return PartitionRegistration(
+        *(getattr(partition, name) for name in PartitionRegistration._fields)
+    )
+
+
 def partitions(controller: Controller) -> dict[TopicPartition, PartitionRegistration]:
     """Return the partitions as they are; a leader that is not there any more is none."""
     image = controller.image
@@ -232,6 +240,6 @@ def partitions(controller: Controller) -> dict[TopicPartition, PartitionRegistra
     return {
         TopicPartition(p.topic, p.partition): p.now
         if p.now.leader in unfenced
-        else replace(p.now, leader=NO_LEADER)
+        else p.now._replace(leader=NO_LEADER)
         for p in places(image)
     }

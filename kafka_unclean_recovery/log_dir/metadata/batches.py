@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from kafka_unclean_recovery.log_dir.errors import BadFormat
 from kafka_unclean_recovery.log_dir.metadata.codec import Reader
@@ -51,8 +52,7 @@ class MetadataFile:
         return cls(name, len(content), lambda start, length: content[start : start + length])
 
 
-@dataclass(frozen=True, slots=True)
-class KeyValue:
+class KeyValue(NamedTuple):
     key: bytes | None
     value: bytes | None
 
@@ -138,8 +138,7 @@ def _record(reader: Reader, index: int) -> KeyValue:
     if delta != index:
         raise reader.bad(f"offset delta {delta} for record {index}")
     found = KeyValue(_nullable(reader), _nullable(reader))
-    for _ in range(reader.varint()):
-        _nullable(reader)
+    for _ in range(2 * reader.varint()):
         _nullable(reader)
     if reader.position != start + length:
         raise reader.bad(f"a record of {length} bytes does not end where it should")

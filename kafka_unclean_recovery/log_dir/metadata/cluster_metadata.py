@@ -38,8 +38,8 @@ from kafka_unclean_recovery.log_dir.metadata.batches import (
     MetadataFile,
     read_batches,
 )
-from kafka_unclean_recovery.log_dir.metadata.codec import NOT_TEXT
 from kafka_unclean_recovery.log_dir.metadata.image import MetadataImage
+from kafka_unclean_recovery.log_dir.metadata.layouts import NOT_TEXT
 from kafka_unclean_recovery.log_dir.metadata.loading.replay import Fatal, Loading
 from kafka_unclean_recovery.log_dir.metadata.records import (
     FEATURE_LEVEL,

@@ -31,7 +31,7 @@ def unsigned_varint(value: int) -> bytes:
 
 
 def string(text: str | None) -> bytes:
-    """Return a text in Kafka's flexible encoding (codec.py)."""
+    """Return a text in Kafka's flexible encoding (layouts.py)."""
     if text is None:
         return b"\0"
     data = text.encode()

@@ -23,7 +23,7 @@ import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from typing import Any, NamedTuple
 
 from kafka_unclean_recovery.kafka_names import (
     METADATA_VERSION,
@@ -45,9 +45,13 @@ names the cluster's default."""
 
 # DirectoryId reserves the ids below 100: they belong to no directory.
 _MIGRATING, UNASSIGNED, _LOST = (uuid.UUID(int=number) for number in range(3))
+_TRANSACTION = {
+    records.BEGIN_TRANSACTION,
+    records.END_TRANSACTION,
+    records.ABORT_TRANSACTION,
+}
 _NEVER_REGISTERED = "a broker that is not registered, or was with another epoch"
 _NO_SUCH_TOPIC = "a topic that is not known"
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +88,7 @@ class BrokerRegistration:
         return directory in self.log_dirs
 
 
-@dataclass(frozen=True, slots=True)
-class PartitionRegistration:
+class PartitionRegistration(NamedTuple):
     """A partition as the controller has it. `directories` are parallel to `replicas`, or empty
     before 3.7."""
 
@@ -103,32 +106,28 @@ class PartitionRegistration:
 
     def changed(self, change: Mapping[str, Any]) -> PartitionRegistration:
         """Return the partition after a PartitionChangeRecord with these fields."""
-        leader = change["leader"]
-        recovery = change["leader_recovery_state"]
+        leader, recovery = change["leader"], change["leader_recovery_state"]
         same_leader = leader == records.NO_LEADER_CHANGE
         same_recovery = recovery == records.NO_RECOVERY_CHANGE
+        # Written out, for a metadata log has tens of millions of them.
         return PartitionRegistration(
-            replicas=_or(change["replicas"], self.replicas),
-            isr=_or(change["isr"], self.isr),
-            leader=self.leader if same_leader else leader,
-            leader_epoch=self.leader_epoch + (not same_leader),
-            partition_epoch=self.partition_epoch + 1,
-            elr=_or(change.get("eligible_leader_replicas"), self.elr),
-            last_known_elr=_or(change.get("last_known_elr"), self.last_known_elr),
-            adding_replicas=_or(change["adding_replicas"], self.adding_replicas),
-            removing_replicas=_or(change["removing_replicas"], self.removing_replicas),
-            leader_recovery_state=self.leader_recovery_state if same_recovery else recovery,
-            directories=_or(change.get("directories"), self.directories),
+            self.replicas if (new := change["replicas"]) is None else new,
+            self.isr if (new := change["isr"]) is None else new,
+            self.leader if same_leader else leader,
+            self.leader_epoch + (not same_leader),
+            self.partition_epoch + 1,
+            self.elr if (new := change.get("eligible_leader_replicas")) is None else new,
+            self.last_known_elr if (new := change.get("last_known_elr")) is None else new,
+            self.adding_replicas if (new := change["adding_replicas"]) is None else new,
+            self.removing_replicas if (new := change["removing_replicas"]) is None else new,
+            self.leader_recovery_state if same_recovery else recovery,
+            self.directories if (new := change.get("directories")) is None else new,
         )
 
     def with_elr_cleared(self) -> PartitionRegistration:
         if not self.elr and not self.last_known_elr:
             return self
-        return replace(self, elr=(), last_known_elr=(), partition_epoch=self.partition_epoch + 1)
-
-
-def _or(new: T | None, old: T) -> T:
-    return old if new is None else new
+        return self._replace(elr=(), last_known_elr=(), partition_epoch=self.partition_epoch + 1)
 
 
 @dataclass(slots=True)
@@ -194,16 +193,20 @@ class MetadataImage:
             self.kraft_version = record.fields["k_raft_version"]
 
     def _replay_metadata(self, record: MetadataRecord) -> None:
-        if record.api_key == records.BEGIN_TRANSACTION:
-            if self._transaction is not None:
-                self._not_replayed(record, "a transaction within another")
-            self._transaction = []
-        elif record.api_key in (records.END_TRANSACTION, records.ABORT_TRANSACTION):
-            self._end_transaction(record)
+        if record.api_key in _TRANSACTION:
+            self._begin_or_end(record)
         elif self._transaction is not None:
             self._transaction.append(record)
         else:
             self._apply(record)
+
+    def _begin_or_end(self, record: MetadataRecord) -> None:
+        if record.api_key != records.BEGIN_TRANSACTION:
+            self._end_transaction(record)
+            return
+        if self._transaction is not None:
+            self._not_replayed(record, "a transaction within another")
+        self._transaction = []
 
     def _end_transaction(self, record: MetadataRecord) -> None:
         if self._transaction is None:

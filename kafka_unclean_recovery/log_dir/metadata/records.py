@@ -5,7 +5,7 @@ A metadata record has no key. Its value is
     unsigned varint   frame version, always 1
     unsigned varint   api key: which record this is
     unsigned varint   version of its layout
-    struct            its fields, in the flexible encoding (codec.py)
+    struct            its fields, in the flexible encoding (layouts.py)
 
 A control record (in a batch with the control bit) has a key of two int16, version and type, and
 a value whose first int16 is the version of its layout.
@@ -19,10 +19,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
-from kafka_unclean_recovery.log_dir.errors import BadFormat
-from kafka_unclean_recovery.log_dir.metadata.codec import (
+from kafka_unclean_recovery.log_dir.metadata.codec import Reader
+from kafka_unclean_recovery.log_dir.metadata.layouts import (
     BOOL,
     BYTES,
     FLOAT64,
@@ -30,15 +30,16 @@ from kafka_unclean_recovery.log_dir.metadata.codec import (
     INT16,
     INT32,
     INT64,
+    NULLABLE_STRING,
     STRING,
     UINT16,
     UUID,
-    Decode,
     Field,
-    Reader,
+    Struct,
+    Type,
     array,
+    decode,
     nullable_array,
-    nullable_string,
     struct,
 )
 
@@ -49,8 +50,7 @@ NO_RECOVERY_CHANGE = -1
 _INT16_MAX = 0x7FFF
 
 
-@dataclass(frozen=True, slots=True)
-class MetadataRecord:
+class MetadataRecord(NamedTuple):
     """A decoded record. `fields` has every field of its version, by Kafka's name in snake case;
     nested structs are dicts, arrays tuples, uuids uuid.UUID. `unknown_tags` holds the tags that
     were skipped."""
@@ -87,7 +87,7 @@ class UnknownRecord:
 class _Layout:
     name: str
     newest: int
-    decode: Decode
+    fields: Struct
 
 
 def _layout(name: str, newest: int, *fields: Field) -> _Layout:
@@ -98,7 +98,7 @@ _BROKERS = array(INT32)
 _DIRECTORIES = array(UUID)
 
 
-def _changed(name: str, tag: int, element: Decode = INT32, since: int = 0) -> Field:
+def _changed(name: str, tag: int, element: Type = INT32, since: int = 0) -> Field:
     """Return a tagged array that is null where it does not change."""
     return Field(name, nullable_array(element), since, tag)
 
@@ -153,7 +153,7 @@ _METADATA: Mapping[int, _Layout] = {
         Field("broker_epoch", INT64),
         Field("end_points", _ENDPOINTS),
         Field("features", _SUPPORTED_FEATURES),
-        Field("rack", nullable_string),
+        Field("rack", NULLABLE_STRING),
         Field("fenced", BOOL),
         Field("in_controlled_shutdown", BOOL, since=1),
         Field("log_dirs", _DIRECTORIES, since=3, tag=0, default=()),
@@ -186,7 +186,7 @@ _METADATA: Mapping[int, _Layout] = {
         Field("resource_type", INT8),
         Field("resource_name", STRING),
         Field("name", STRING),
-        Field("value", nullable_string),
+        Field("value", NULLABLE_STRING),
     ),
     PARTITION_CHANGE: _layout(
         "PartitionChangeRecord",
@@ -235,7 +235,7 @@ _METADATA: Mapping[int, _Layout] = {
         0,
         Field(
             "entity",
-            array(struct(Field("entity_type", STRING), Field("entity_name", nullable_string))),
+            array(struct(Field("entity_type", STRING), Field("entity_name", NULLABLE_STRING))),
         ),
         Field("key", STRING),
         Field("value", FLOAT64),
@@ -276,10 +276,10 @@ _METADATA: Mapping[int, _Layout] = {
     REMOVE_SCRAM_CREDENTIAL: _layout(
         "RemoveUserScramCredentialRecord", 0, Field("name", STRING), Field("mechanism", INT8)
     ),
-    BEGIN_TRANSACTION: _layout("BeginTransactionRecord", 0, Field("name", nullable_string, tag=0)),
+    BEGIN_TRANSACTION: _layout("BeginTransactionRecord", 0, Field("name", NULLABLE_STRING, tag=0)),
     END_TRANSACTION: _layout("EndTransactionRecord", 0),
     ABORT_TRANSACTION: _layout(
-        "AbortTransactionRecord", 0, Field("reason", nullable_string, tag=0)
+        "AbortTransactionRecord", 0, Field("reason", NULLABLE_STRING, tag=0)
     ),
     REMOVE_DELEGATION_TOKEN: _layout("RemoveDelegationTokenRecord", 0, Field("token_id", STRING)),
     REGISTER_CONTROLLER: _layout(
@@ -359,6 +359,22 @@ KNOWN_VERSIONS: Mapping[tuple[str, int], range] = {
 
 def decode_record(value: bytes) -> MetadataRecord | UnknownRecord:
     """Decode the value of a metadata record. Raises BadFormat."""
+    # Each of the three has one byte, as long as no api key goes beyond 127.
+    if len(value) >= 3 and value[0] == _FRAME_VERSION and value[1] < 0x80 > value[2]:
+        key, version, start = value[1], value[2], 3
+    else:
+        key, version, start = _head(value)
+    layout = _METADATA.get(key)
+    if layout is None:
+        return UnknownRecord(f"metadata record {key}", key, version)
+    if version > layout.newest:
+        return UnknownRecord(layout.name, key, version)
+    fields, unknown = decode(layout.fields, version, value, start, layout.name)
+    return MetadataRecord(layout.name, key, version, fields, unknown)
+
+
+def _head(value: bytes) -> tuple[int, int, int]:
+    """Return (api key, version, where the fields begin). Raises BadFormat."""
     reader = Reader(value, "metadata record")
     frame = reader.unsigned_varint()
     if frame != _FRAME_VERSION:
@@ -366,36 +382,23 @@ def decode_record(value: bytes) -> MetadataRecord | UnknownRecord:
     key, version = reader.unsigned_varint(), reader.unsigned_varint()
     if max(key, version) > _INT16_MAX:
         raise reader.bad(f"api key {key}, version {version}")
-    layout = _METADATA.get(key)
-    if layout is None:
-        return UnknownRecord(f"metadata record {key}", key, version)
-    if version > layout.newest:
-        return UnknownRecord(layout.name, key, version)
-    fields = _whole(layout, reader, version)
-    return MetadataRecord(layout.name, key, version, fields, tuple(reader.unknown_tags))
+    return key, version, reader.position
 
 
 def decode_control_record(key: bytes, value: bytes) -> ControlRecord | UnknownRecord:
     """Decode a record of a control batch. Raises BadFormat."""
     key_reader = Reader(key, "control record's key")
-    key_version, kind = INT16(key_reader, 0), INT16(key_reader, 0)
+    key_version, kind = _int16(key_reader), _int16(key_reader)
     layout = _CONTROL.get(kind)
     # Later versions of the key may only add to it, as the protocol promises.
     if layout is None or key_version < 0:
         return UnknownRecord(f"control record {kind}", kind, key_version)
-    version = INT16(Reader(value, layout.name), 0)
+    version = _int16(Reader(value, layout.name))
     if not 0 <= version <= layout.newest:
         return UnknownRecord(layout.name, kind, version)
-    reader = Reader(value, layout.name)
-    fields = _whole(layout, reader, version)
-    return ControlRecord(layout.name, kind, version, fields, tuple(reader.unknown_tags))
+    fields, unknown = decode(layout.fields, version, value, 0, layout.name)
+    return ControlRecord(layout.name, kind, version, fields, unknown)
 
 
-def _whole(layout: _Layout, reader: Reader, version: int) -> Mapping[str, Any]:
-    try:
-        fields: Mapping[str, Any] = layout.decode(reader, version)
-    except BadFormat as error:
-        raise BadFormat(f"{layout.name} v{version}", error.detail) from None
-    if reader.remaining:
-        raise BadFormat(f"{layout.name} v{version}", f"{reader.remaining} bytes behind its end")
-    return fields
+def _int16(reader: Reader) -> int:
+    return int.from_bytes(reader.take(2), signed=True)

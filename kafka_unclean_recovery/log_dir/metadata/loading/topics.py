@@ -17,6 +17,7 @@ from kafka_unclean_recovery.log_dir.metadata.records import NO_RECOVERY_CHANGE
 _MIGRATING = uuid.UUID(int=0)
 _NO_TOPIC = "no topic has this id"
 _RECOVERY_STATES = (0, 1)
+_RECOVERY_CHANGES = (NO_RECOVERY_CHANGE, *_RECOVERY_STATES)
 
 
 def add_topic(state: State, fields: Fields) -> Refusal:
@@ -56,12 +57,13 @@ def add_partition(state: State, fields: Fields) -> Refusal:
 
 def change_partition(state: State, fields: Fields) -> Refusal:
     id_, number = fields["topic_id"], fields["partition_id"]
-    if id_ not in state.topics:
+    partitions = state.partitions.get(id_)
+    if partitions is None:
         return f"{_NO_TOPIC}: {id_}"
-    known = state.partitions[id_].get(number)
+    known = partitions.get(number)
     if known is None:
         return f"topic {state.topics[id_]} has no partition {number}"
-    if fields["leader_recovery_state"] not in (NO_RECOVERY_CHANGE, *_RECOVERY_STATES):
+    if fields["leader_recovery_state"] not in _RECOVERY_CHANGES:
         return f"leader_recovery_state is {fields['leader_recovery_state']}"
     replicas, directories = fields["replicas"], fields.get("directories")
     if replicas is None and directories is None:
@@ -70,7 +72,7 @@ def change_partition(state: State, fields: Fields) -> Refusal:
     told = known.directories if directories is None else _told(directories)
     if told not in (None, count):
         return f"{count} replicas are in {told} directories"
-    state.put(state.partitions[id_], number, shaped(count, told))
+    state.put(partitions, number, shaped(count, told))
     return None
 
 
