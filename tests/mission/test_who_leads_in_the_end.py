@@ -6,13 +6,14 @@ import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
 
 from kafka_unclean_recovery.emulator import Cluster, Settings
 from kafka_unclean_recovery.emulator.faults import CONTROLLER
-from kafka_unclean_recovery.emulator.listener.intercepts import Delay, Fail, Seen
+from kafka_unclean_recovery.emulator.listener.intercepts import Delay, Fail, Hold, Seen
 from kafka_unclean_recovery.kafka_names import Errors
 from tests.mission.conftest import PROBES, Means
 from tests.real.releases import ONE
@@ -384,3 +385,52 @@ def test_whom_we_elect_and_who_tells_its_end_no_more_is_a_problem(
     told = _end(run)
     assert (told.code, told.row["outcome"], told.row["leader"]) == (1, "elected", BETTER)
     assert any("could not be read back" in problem for problem in told.problems)
+
+
+def _elected_and_held(commands: Commands, cluster: Cluster, done: Event) -> Watched:
+    """Return a run that has elected broker 3, and puts the order back once `done` is set."""
+    run = _run(commands, cluster, terminal=True)
+    run.wait_for(r"elect these leaders")
+    orders: list[Seen] = []
+
+    def hold(seen: Seen) -> Hold | None:
+        orders.append(seen)
+        return Hold(done.is_set) if len(orders) > 1 else None
+
+    cluster.intercept("AlterPartitionReassignments", hold, times=1000)
+    run.agree()
+    _leads(cluster, BETTER)
+    wait_until(lambda: len(orders) > 1, TIMEOUT, lambda: f"{len(orders)} orders")
+    return run
+
+
+def test_who_has_copied_the_elected_log_and_leads_in_turn_lacks_nothing(
+    outage: Cluster, commands: Commands
+) -> None:
+    done = Event()
+    run = _elected_and_held(commands, outage, done)
+    wait_until(
+        lambda: WORSE in outage.partition(TOPIC, 0).isr,
+        TIMEOUT,
+        lambda: f"{outage.partition(TOPIC, 0)}",
+    )
+    _lose(outage, BETTER)
+    _leads(outage, WORSE)
+    done.set()
+    told = _end(run)
+    assert (told.row["designated_leader"], told.row["leader"]) == (BETTER, WORSE)
+    assert told.reason == f"broker {WORSE} leads instead of the designated {BETTER}"
+    assert told.row["loss"]["certain"] == 0
+
+
+def test_who_has_not_copied_the_elected_log_and_is_elected_in_turn_lacks_it(
+    outage: Cluster, commands: Commands
+) -> None:
+    done = Event()
+    outage.lag(WORSE)
+    run = _elected_and_held(commands, outage, done)
+    _lose(outage, BETTER)
+    _a_colleague_elects(outage)
+    _leads(outage, WORSE)
+    done.set()
+    _lost(_end(run), ON_BETTER - ON_WORSE, WORSE)

@@ -27,10 +27,12 @@ _WELL = ("elected", "already_online")
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """As the controller has it: leaders, and the orders of replicas."""
+    """As the controller has it: leaders, and the orders of replicas. held: by each broker, the dead
+    included."""
 
     leaders: Mapping[Partition, int]
     orders: Mapping[Partition, tuple[int, ...]]
+    held: Mapping[Partition, Mapping[int, Records]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,18 +241,34 @@ def _all_is_well(story: Story, run: Run) -> Iterator[str]:
 
 
 def _no_worse(run: Run) -> Iterator[str]:
-    """Yield leaders that are called a success, and lose more than whom the run designated."""
+    """Yield leaders that are called a success, and lose more than whom the run designated. Who was
+    worse, and has copied the designated leader's log before it was elected in turn, loses nothing.
+    """
     for line in run.lines:
         if line["event"] != "decision":
             continue
-        row = run.rows.get((line["topic"], line["partition"]))
+        partition = (line["topic"], line["partition"])
+        row = run.rows.get(partition)
         certain = {c["broker"]: c["loss"]["certain"] for c in line["ranking"]}
         lost = None if row is None else certain.get(row["leader"])
         least = certain.get(line["designated_leader"])
         if row is None or lost is None or least is None or lost <= least:
             continue
-        if row["outcome"] in _WELL:
+        held = run.after.held.get(partition, {}).get(row["leader"], frozenset())
+        if row["outcome"] in _WELL and not _designated_log(line) <= held:
             yield f"{row['topic']}-{row['partition']}: {row['outcome']} by one that loses {lost}"
+
+
+def _designated_log(decision: Line) -> Records:
+    """Return the log of the designated leader as the decision has it."""
+    (log,) = (
+        log for log in decision["replica_logs"] if log["broker"] == decision["designated_leader"]
+    )
+    return frozenset(
+        (span["epoch"], offset)
+        for span in log["epochs"]
+        for offset in range(span["start_offset"], span["end_offset"])
+    )
 
 
 def _leaders(run: Run) -> Iterator[str]:

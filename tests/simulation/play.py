@@ -34,7 +34,7 @@ from tests.simulation.scenario import (
 )
 from tests.simulation.somebody_else import Others
 from tests.simulation.tool import Output, Process
-from tests.simulation.witness import Witness
+from tests.simulation.witness import Witness, held_by_all
 
 # Offsets are checkpointed when it matters: at the end.
 _SESSION = Settings(session_timeout=9.0, checkpoint_interval=3600.0)
@@ -270,7 +270,8 @@ class _Play:
 
     def _cluster(self) -> Cluster:
         emulation = self._core.emulation
-        return Cluster(dict(outage.leaders(emulation)), outage.orders(emulation))
+        leaders = dict(outage.leaders(emulation))
+        return Cluster(leaders, outage.orders(emulation), held_by_all(emulation))
 
     def _paths(self) -> list[Path]:
         return sorted(path for path in (self._home / "state").rglob("*.jsonl"))

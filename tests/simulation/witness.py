@@ -190,6 +190,19 @@ class Witness:
                 self.elections.append(self._election(partition, leader, held, known))
 
 
+def held_by_all(emulation: Emulation) -> dict[Partition, dict[int, Records]]:
+    """Return what each broker holds of each partition, the dead included."""
+    return {
+        (topic.name, number): {
+            id_: records_of(replica.log)
+            for id_, broker in emulation.brokers.items()
+            if (replica := broker.replicas.get(TopicIdPartition(topic.topic_id, number)))
+        }
+        for topic in emulation.state.topics.values()
+        for number in topic.partitions
+    }
+
+
 def records_of(log: Log) -> Records:
     return frozenset(
         (batch.leader_epoch, offset)
