@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError
+from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, KafkaException
 from confluent_kafka import TopicPartition as Position
 from confluent_kafka.admin import AdminClient, OffsetSpec  # type: ignore[attr-defined]
 
@@ -14,6 +14,14 @@ from tests.real.metadata import QUIETLY, SILENT, PartitionView
 from tests.real.waiting import wait_until
 
 TIMEOUT = 60.0
+# Who asks, or who answers, has not heard of an election yet.
+_LED_ANEW = (
+    KafkaError.FENCED_LEADER_EPOCH,
+    KafkaError.UNKNOWN_LEADER_EPOCH,
+    KafkaError.NOT_LEADER_FOR_PARTITION,
+    KafkaError.LEADER_NOT_AVAILABLE,
+    KafkaError.OFFSET_NOT_AVAILABLE,
+)
 
 
 def partitions_of(cluster: KafkaCluster, topic: str) -> dict[int, PartitionView]:
@@ -57,12 +65,31 @@ def wait_until_led(
 def leader_epochs(
     cluster: KafkaCluster, topic: str, partitions: Iterable[int]
 ) -> dict[int, int | None]:
-    """Return the epochs from the leaders themselves: each election would have raised them."""
-    client = AdminClient(_settings(cluster), logger=SILENT)
+    """Return the epochs from the leaders themselves: each election would have raised them.
+
+    librdkafka asks with the leader epoch that some broker's metadata has, and a broker may be
+    behind: it is asked anew, until all are told.
+    """
     end = OffsetSpec.latest()  # type: ignore[no-untyped-call]
-    latest = {Position(topic, number): end for number in partitions}
-    answers = client.list_offsets(latest, request_timeout=TIMEOUT)
-    return {at.partition: found.result(TIMEOUT).leader_epoch for at, found in answers.items()}
+    left = {Position(topic, number): end for number in partitions}
+    found: dict[int, int | None] = {}
+    refused: dict[int, KafkaError] = {}
+
+    def told() -> bool:
+        client = AdminClient(_settings(cluster), logger=SILENT)
+        for at, answer in client.list_offsets(left, request_timeout=TIMEOUT).items():
+            try:
+                found[at.partition] = answer.result(TIMEOUT).leader_epoch
+            except KafkaException as error:
+                refused[at.partition] = error.args[0]
+                if error.args[0].code() not in _LED_ANEW:
+                    raise
+        for at in [at for at in left if at.partition in found]:
+            del left[at]
+        return not left
+
+    wait_until(told, TIMEOUT, lambda: f"{topic}: { {at.partition for at in left} }: {refused}")
+    return found
 
 
 def reassignments(cluster: KafkaCluster) -> str:
