@@ -6,7 +6,7 @@ first. Both from the same saved outage, each run on a fresh copy.
 
 Two figures of each. How long until the last partition had its leader, from the start of the process
 on: that is how long users wait, and a client of its own sees it, which asks one live broker
-(leaders.py). And the whole process.
+(leaders.py). And the whole process. Beside them, what the brokers take alone (election_limit.py).
 
     python -m benchmarks.election [--release 4.3.1] [RUNS] [PARTITIONS ...]
 """
@@ -16,16 +16,20 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from benchmarks.compared import at_most
+from benchmarks.election_limit import limit
 from benchmarks.installed import told_of_processes
 from benchmarks.leaders import POLL_SECONDS, Seen, watching
 from benchmarks.measure import Cost, jvm_script, ours, run, summary
+from benchmarks.timeline import MS, timeline
 from tests.real.cache import CACHE, quick_scratch
 from tests.real.outages import many_partitions, restore
 from tests.real.recipes import TOPIC
@@ -40,8 +44,11 @@ BLIND = "the blind stock script, kafka-leader-election.sh"
 
 @dataclass(frozen=True, slots=True)
 class Run:
+    """timeline: as timeline.py has it; of the script there is none."""
+
     cost: Cost
     seen: Seen
+    timeline: tuple[tuple[int, str], ...] = ()
 
     @property
     def last_leader_s(self) -> float:
@@ -79,21 +86,45 @@ def main(arguments: list[str]) -> None:
 
 
 def _measure(release: str, partitions: int, runs: int) -> dict[str, Any]:
-    # In turn, so that a slow moment of the machine falls on both.
-    pairs = [
-        (recovered(partitions, release=release), _blind(release, partitions)) for _ in range(runs)
+    # In turn, so that a slow moment of the machine falls on all.
+    turns = [
+        (
+            recovered(partitions, release=release),
+            _blind(release, partitions),
+            limit(release, partitions),
+        )
+        for _ in range(runs)
     ]
-    mine, blind = (_figures(found) for found in zip(*pairs, strict=True))
+    pairs = [(ours, blind) for ours, blind, _ in turns]
+    mine, theirs = (_figures(found) for found in zip(*pairs, strict=True))
+    alone = {
+        key: round(median(getattr(each, key) for _, _, each in turns), 3)
+        for key in ("ordered_s", "elected_s", "last_leader_s")
+    }
     return {
         "partitions": partitions,
         "ours": mine,
-        "blind": blind,
+        "blind": theirs,
         "ratios of each pair": {
             "last leader": [round(a.last_leader_s / b.last_leader_s, 2) for a, b in pairs],
             "whole process": [round(a.cost.wall_s / b.cost.wall_s, 2) for a, b in pairs],
         },
-        "compared": _compared(release, partitions, mine, blind),
+        "timeline of a run, ms": _of_the_median([run for run, _ in pairs]),
+        "the brokers alone": alone,
+        "compared": _compared(release, partitions, mine, theirs, alone),
     }
+
+
+def _of_the_median(runs: Sequence[Run]) -> dict[str, int]:
+    """Return what the run waited for whose last leader came neither soon nor late."""
+    run = sorted(runs, key=lambda run: run.last_leader_s)[len(runs) // 2]
+    moments = [
+        *run.timeline,
+        (round(run.last_leader_s * MS), "last leader seen"),
+        (round(run.cost.wall_s * MS), "exit"),
+    ]
+    in_time = sorted(moments, key=lambda moment: moment[0])
+    return {f"{number}. {name}": at for number, (at, name) in enumerate(in_time, 1)}
 
 
 def _figures(runs: Sequence[Run]) -> dict[str, Any]:
@@ -115,15 +146,22 @@ def _figures(runs: Sequence[Run]) -> dict[str, Any]:
 
 
 def _compared(
-    release: str, partitions: int, mine: dict[str, Any], blind: dict[str, Any]
+    release: str,
+    partitions: int,
+    mine: dict[str, Any],
+    blind: dict[str, Any],
+    alone: dict[str, float],
 ) -> list[dict[str, object]]:
     work = f"{partitions:,} offline partitions elected, real {release}"
     aims = AIMS if partitions <= SIZES[0] else AIMS_BEYOND
     figures = {"last leader seen": "last_leader_s", "whole process": "wall_s"}
-    return [
+    rows = [
         at_most(aim, f"{work}: {name}", BLIND, mine[key], blind[key])
         for aim, (name, key) in zip(aims, figures.items(), strict=True)
     ]
+    limited = f"{work}: last leader, order and election alone"
+    least = at_most(None, limited, BLIND, alone["last_leader_s"], blind["last_leader_s"])
+    return [*rows, least]
 
 
 def recovered(partitions: int, state_home: Path | None = None, release: str = NEWEST) -> Run:
@@ -167,11 +205,13 @@ def watched(
     command: Sequence[str], address: str, topic: str, state_home: Path | None = None
 ) -> Run:
     """Run the command, while a client sees when the last partition has its leader."""
-    with watching(address, topic) as seen:
-        cost = run(command, state_home=state_home)
+    with watching(address, topic) as seen, TemporaryDirectory() as home:
+        cost = run(command, state_home=state_home or Path(home))
         if cost.code:
             raise RuntimeError(f"{command[0]} ended with {cost.code}")
-        return Run(cost, seen())
+        begun = time.time() - (time.perf_counter() - cost.begun)
+        kept = state_home is None and any(Path(home).rglob("*.jsonl"))
+        return Run(cost, seen(), tuple(timeline(Path(home), begun)) if kept else ())
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from benchmarks.__main__ import ALL, BEGIN, END, with_table
 from benchmarks.compared import at_least, at_most
+from benchmarks.timeline import told
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "performance.md"
@@ -14,6 +15,7 @@ PARTS = {
     "__init__",
     "__main__",
     "compared",
+    "election_limit",
     "emulated_cluster",
     "emulated_process",
     "emulator_partitions",
@@ -27,6 +29,7 @@ PARTS = {
     "rack_process",
     "spark_sizes",
     "spark_summaries",
+    "timeline",
     "whole_cluster",
 }
 
@@ -51,3 +54,19 @@ def test_the_table_is_put_in_place_of_the_one_before() -> None:
     before, _, rest = page.partition(BEGIN)
     assert written.startswith(before + BEGIN)
     assert written.endswith(END + rest.partition(END)[2])
+
+
+def test_a_timeline_has_the_last_of_each_kind_in_the_order_of_the_journal() -> None:
+    lines = [
+        {"at_ms": 1_100, "event": "begin"},
+        {"at_ms": 1_200, "event": "decision"},
+        {"at_ms": 1_210, "event": "decision"},
+        {"at_ms": 1_300, "event": "sent", "number": 1, "request": "ElectLeaders"},
+        {"at_ms": 1_400, "event": "answered", "number": 1},
+    ]
+    assert told(lines, 1_000.0) == [
+        (100, "begin"),
+        (210, "decision"),
+        (300, "ElectLeaders sent"),
+        (400, "ElectLeaders answered"),
+    ]
