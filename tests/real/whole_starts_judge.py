@@ -167,10 +167,22 @@ def _others(topic: str, rows: Sequence[Row], start: Start, scanned: bool) -> Ite
             yield f"broker {broker} lost {len(lost)} records, which nobody had said"
         if cut is not None and (len(lost) != cut["records"] or _below(lost, cut["offset"])):
             yield f"broker {broker} lost {len(lost)} records from {_first(lost)}, and not {cut}"
-        if cut is not None and start.log_end(broker, topic) != start.log_end(
-            start.leader(topic), topic
-        ):
-            yield f"broker {broker} ends at {start.log_end(broker, topic)}, not as its leader"
+        if cut is not None:
+            yield from _end_of_the_cut(topic, broker, cut["offset"], start)
+
+
+def _end_of_the_cut(topic: str, broker: int, offset: int, start: Start) -> Iterator[str]:
+    """Yield what differs of the end of a live broker's replica that was to be cut at the offset."""
+    end = start.log_end(broker, topic)
+    if end != start.log_end(start.leader(topic), topic) and _fetches(end, offset, start):
+        yield f"broker {broker} ends at {end}, not as its leader"
+
+
+def _fetches(end: int | None, alone: int, start: Start) -> bool:
+    """Return whether a replica is to end as its leader does. Where not all came to rest in the time
+    there is, it may end where it does alone, or on the way: from a leader that can't be read a
+    replica fetches no more, and one that was cut may begin late."""
+    return end is None or start.after.at_rest() or end < alone
 
 
 def _of_replica(topic: str, row: Row, start: Start) -> Iterator[str]:
@@ -216,9 +228,7 @@ def _end(topic: str, row: Row, start: Start) -> Iterator[str]:
     if row["effect"] in FOLLOWS:
         alone = _alone(row)
         wanted = alone if leader == NO_LEADER else start.log_end(leader, topic)
-        # From a leader that can't be read a replica fetches no more.
-        fetches = end is None or start.after.at_rest() or end < alone
-        if end != wanted and fetches:
+        if end != wanted and _fetches(end, alone, start):
             yield f"Kafka has its end at {end}, and not at {wanted}"
 
 
