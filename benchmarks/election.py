@@ -44,7 +44,7 @@ BLIND = "the blind stock script, kafka-leader-election.sh"
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """timeline: as timeline.py has it; of the script there is none."""
+    """timeline: as timeline.py has it; none of the script, or where `state_home` was given."""
 
     cost: Cost
     seen: Seen
@@ -210,8 +210,7 @@ def watched(
         if cost.code:
             raise RuntimeError(f"{command[0]} ended with {cost.code}")
         begun = time.time() - (time.perf_counter() - cost.begun)
-        kept = state_home is None and any(Path(home).rglob("*.jsonl"))
-        return Run(cost, seen(), tuple(timeline(Path(home), begun)) if kept else ())
+        return Run(cost, seen(), tuple(timeline(Path(home), begun)))
 
 
 if __name__ == "__main__":

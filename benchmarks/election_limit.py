@@ -7,12 +7,8 @@ elects, and has its requests ready before the clock starts; no process starts ei
 
 from __future__ import annotations
 
-import io
-import socket
-import struct
 import time
 from collections.abc import Iterator
-from contextlib import closing
 from dataclasses import dataclass
 from itertools import cycle, islice, permutations
 from typing import Any
@@ -28,14 +24,13 @@ from kio.schema.alter_partition_reassignments.v0.response import (
 from kio.schema.elect_leaders.v2.request import ElectLeadersRequest, TopicPartitions
 from kio.schema.elect_leaders.v2.response import ElectLeadersResponse
 from kio.schema.errors import ErrorCode
-from kio.schema.request_header.v2.header import RequestHeader
-from kio.schema.response_header.v1.header import ResponseHeader
 from kio.schema.types import BrokerId, TopicName
-from kio.serial import entity_reader, entity_writer
-from kio.static.primitive import i8, i16, i32
+from kio.static.primitive import i8, i32
 
 from benchmarks.leaders import watching
+from kafka_unclean_recovery.deadline import Deadline
 from tests.real.cache import CACHE, quick_scratch
+from tests.real.one_request import connected, decoded, exchanged, framed
 from tests.real.outages import many_partitions, restore
 from tests.real.recipes import BROKERS, TOPIC
 
@@ -56,25 +51,21 @@ class Limit:
 
 def limit(release: str, partitions: int) -> Limit:
     """Return what it took on a fresh copy of the outage that election.py restores."""
-    order = _frame(_order(partitions))
-    elect = _frame(_election(partitions))
+    order, elect = framed(_order(partitions)), framed(_election(partitions))
     with quick_scratch(CACHE) as directory:
         outage = many_partitions(release, partitions)
         with restore(outage, directory / "cluster") as cluster:
             address = cluster.address(cluster.live_brokers[0])
-            host, _, port = address.rpartition(":")
-            with (
-                closing(socket.create_connection((host, int(port)), TIMEOUT)) as connection,
-                watching(address, TOPIC) as seen,
-            ):
+            deadline = Deadline.after(TIMEOUT)
+            with connected(address, deadline) as connection, watching(address, TOPIC) as seen:
                 begun = time.perf_counter()
-                ordered = _answer(connection, order)
+                ordered = exchanged(connection, order, deadline)
                 at_ordered = time.perf_counter() - begun
-                elected = _answer(connection, elect)
+                elected = exchanged(connection, elect, deadline)
                 at_elected = time.perf_counter() - begun
                 last = seen().at - begun
-    _sound(AlterPartitionReassignmentsResponse, ordered)
-    _sound(ElectLeadersResponse, elected)
+    _sound(decoded(ordered, AlterPartitionReassignmentsResponse))
+    _sound(decoded(elected, ElectLeadersResponse))
     return Limit(at_ordered, at_elected, last)
 
 
@@ -100,39 +91,11 @@ def _election(partitions: int) -> ElectLeadersRequest:
     return ElectLeadersRequest(election_type=UNCLEAN, topic_partitions=(topic,))
 
 
-def _frame(request: Any) -> bytes:
-    header = RequestHeader(
-        request_api_key=request.__api_key__,
-        request_api_version=i16(request.__version__),
-        correlation_id=i32(0),
-        client_id="the benchmark's own",
-    )
-    frame = io.BytesIO()
-    entity_writer(RequestHeader)(frame, header)
-    entity_writer(type(request))(frame, request)
-    return struct.pack(">i", frame.tell()) + frame.getvalue()
-
-
-def _answer(connection: socket.socket, frame: bytes) -> bytes:
-    connection.sendall(frame)
-    (length,) = struct.unpack(">i", _taken(connection, 4))
-    return _taken(connection, length)
-
-
-def _taken(connection: socket.socket, length: int) -> bytes:
-    taken = connection.recv(length, socket.MSG_WAITALL)
-    if len(taken) < length:
-        raise ConnectionResetError("the broker closed the connection")
-    return taken
-
-
-def _sound(kind: type[Any], frame: bytes) -> None:
+def _sound(answer: Any) -> None:
     """Raise where anything in the answer is an error."""
-    _, size = entity_reader(ResponseHeader)(frame, 0)
-    answer, _ = entity_reader(kind)(frame, size)
     wrong = [code for code in _errors(answer) if code is not ErrorCode.none]
     if wrong:
-        raise RuntimeError(f"{kind.__name__}: {wrong[0].name}, {len(wrong)} times")
+        raise RuntimeError(f"{type(answer).__name__}: {wrong[0].name}, {len(wrong)} times")
 
 
 def _errors(answer: Any) -> Iterator[ErrorCode]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -11,18 +12,17 @@ MS = 1000.0
 
 
 def timeline(home: Path, begun_s: float) -> list[tuple[int, str]]:
-    """Return (ms since the start, what was done by then) of the only journal below `home`. begun_s:
-    seconds since 1970."""
-    (journal,) = home.rglob("*.jsonl")
-    lines = [json.loads(line) for line in journal.read_text().splitlines()]
+    """Return (ms since the start, what was done by then) of the journal below `home`; nothing where
+    there is none. begun_s: seconds since 1970."""
+    journals = home.rglob("*.jsonl")
+    lines = [json.loads(line) for path in journals for line in path.read_text().splitlines()]
     return told(lines, begun_s * MS)
 
 
 def told(lines: Iterable[Mapping[str, Any]], begun_ms: float) -> list[tuple[int, str]]:
     """Return each line's moment and name; of lines of one name in a row, the last."""
-    named = [(round(line["at_ms"] - begun_ms), name) for line, name in _named(lines)]
-    following = [*(name for _, name in named[1:]), ""]
-    return [each for each, after in zip(named, following, strict=True) if each[1] != after]
+    named = ((round(line["at_ms"] - begun_ms), name) for line, name in _named(lines))
+    return [list(of_one)[-1] for _, of_one in groupby(named, key=lambda each: each[1])]
 
 
 def _named(lines: Iterable[Mapping[str, Any]]) -> Iterator[tuple[Mapping[str, Any], str]]:

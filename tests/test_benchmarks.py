@@ -70,3 +70,4 @@ def test_a_timeline_has_the_last_of_each_kind_in_the_order_of_the_journal() -> N
         (300, "ElectLeaders sent"),
         (400, "ElectLeaders answered"),
     ]
+    assert told([], 1_000.0) == []

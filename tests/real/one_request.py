@@ -25,18 +25,31 @@ LENGTH = struct.Struct(">i")
 
 def answer(address: str, request: Any, response: type[Any], deadline: Deadline) -> Any:
     """Return what the broker at this address answers, as a value of `response`. Raises OSError."""
+    with connected(address, deadline) as connection:
+        frame = exchanged(connection, framed(request), deadline)
+    return decoded(frame, response)
+
+
+def connected(address: str, deadline: Deadline) -> socket.socket:
     host, _, port = address.rpartition(":")
-    with socket.create_connection((host, int(port)), deadline.remaining()) as connection:
-        connection.sendall(_framed(request))
-        (length,) = LENGTH.unpack(_take(connection, LENGTH.size, deadline))
-        frame = _take(connection, length, deadline)
+    return socket.create_connection((host, int(port)), deadline.remaining())
+
+
+def exchanged(connection: socket.socket, frame: bytes, deadline: Deadline) -> bytes:
+    """Send a request that `framed` made, and return the frame of its answer. Raises OSError."""
+    connection.sendall(frame)
+    (length,) = LENGTH.unpack(_take(connection, LENGTH.size, deadline))
+    return _take(connection, length, deadline)
+
+
+def decoded(frame: bytes, response: type[Any]) -> Any:
     header, size = entity_reader(ResponseHeader)(frame, 0)
     if header.correlation_id != CORRELATION_ID:
         raise ConnectionError("the answer is to another request")
     return entity_reader(response)(frame, size)[0]
 
 
-def _framed(request: Any) -> bytes:
+def framed(request: Any) -> bytes:
     header = RequestHeader(
         request_api_key=request.__api_key__,
         request_api_version=request.__version__,
