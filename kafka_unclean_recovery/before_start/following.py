@@ -17,6 +17,7 @@ from kafka_unclean_recovery.model import EpochLineage, PartitionState, ReplicaLo
 from kafka_unclean_recovery.planning.lineage import count_once, tail_of
 from kafka_unclean_recovery.planning.log_trust import cross_check
 from kafka_unclean_recovery.planning.reach import kept_under
+from kafka_unclean_recovery.planning.start_cuts import may_stick, stuck_text
 from kafka_unclean_recovery.wording import count_text
 
 
@@ -60,6 +61,7 @@ def follows(
     expired = max(0, min(kept, start) - (log.log_start_offset or 0))
     if kept < end:
         why = f"from {kept} on it holds what its leader, broker {state.leader}, lacks"
+        why += stuck_text([own]) if may_stick(kept, leader) else ""
         cut = _destroyed(found, Effect.TRUNCATED, why, log, kept, known, own)
         return replace(cut, expired=expired)
     why = f"it follows broker {state.leader}, which has all of it"

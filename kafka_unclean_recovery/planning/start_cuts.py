@@ -21,7 +21,7 @@ class Cuts:
     scanned disks that reach further than the leader. records: of both, each (leader epoch, offset)
     once. untold: brokers of replicas that may be cut and whose logs can't be compared; doubt: why
     the first can't. better: a live replica that ranks above the leader is among them, so that
-    another leader would have lost less."""
+    another leader would have lost less. stuck: who may fetch no more after its cut."""
 
     leader: int
     leader_end: int | None
@@ -31,6 +31,7 @@ class Cuts:
     untold: tuple[int, ...] = ()
     doubt: str = ""
     better: bool = False
+    stuck: tuple[int, ...] = ()
 
     @property
     def all(self) -> tuple[Divergence, ...]:
@@ -66,7 +67,21 @@ def cuts_under(leader: ReplicaLog, others: Iterable[ReplicaLog]) -> Cuts:
         tuple(log.broker for log in untold),
         _doubt(untold[0], leader) if untold else "",
         better,
+        tuple(cut.broker for cut in (*live, *dead) if may_stick(cut.offset, leader)),
     )
+
+
+def may_stick(kept: int, leader: ReplicaLog) -> bool:
+    """Return True where a follower is cut at the log start of its leader, which DeleteRecords may
+    have put within a batch. From there on the leader sends the whole batch, the follower can't
+    append what lies below its log end, and Kafka fetches the partition no more
+    (kafka.cluster.Partition, appendRecordsToFollowerOrFutureReplica, for a log that is not empty).
+    """
+    start = leader.log_start_offset or 0
+    if leader.scanned is not None and leader.epochs:
+        # Epochs begin at the new log start at once, which is written down up to a minute later.
+        start = max(start, leader.epochs[0].start_offset)
+    return 0 < kept == start
 
 
 def _doubt(log: ReplicaLog, leader: ReplicaLog) -> str:
@@ -89,7 +104,16 @@ def cuts_text(cuts: Cuts) -> str:
         else ""
     )
     told = [part for part in (cut, untold) if part]
-    return ", and ".join([end, *told]) if told else f"{end}, and nothing that is known is cut"
+    if not told:
+        return f"{end}, and nothing that is known is cut"
+    return ", and ".join([end, *told]) + (stuck_text(cuts.stuck) if cuts.stuck else "")
+
+
+def stuck_text(brokers: Sequence[int]) -> str:
+    return (
+        f"; {_brokers(brokers)} may then fetch it no more, for the log of the leader starts right"
+        " there, which may be within a batch"
+    )
 
 
 def _whose(cuts: Cuts) -> str:

@@ -85,6 +85,14 @@ def test_a_tail_that_an_election_gave_up_is_truncated() -> None:
     assert told == (Effect.TRUNCATED, 100, 50, 50, LEADER, (THIRD,))
 
 
+def test_a_tail_that_is_cut_at_the_log_start_of_its_leader_may_be_fetched_no_more() -> None:
+    stuck = f"broker {OWN} may then fetch it no more"
+    leader = replace(log(LEADER, EpochSpan(2, 110, 150)), log_start_offset=110)
+    found = verdict(own(), logs={LEADER: leader})
+    assert (found.effect, found.offset, stuck in found.why) == (Effect.TRUNCATED, 110, True)
+    assert stuck not in verdict(own()).why
+
+
 @pytest.mark.parametrize(
     ("third", "unique"),
     [

@@ -53,6 +53,21 @@ def test_what_several_have_is_lost_once_and_each_is_named_with_where_it_is_cut()
     assert cuts_text(cuts) == "its log ends at 100, and 150 records of live brokers 2,3 are cut"
 
 
+def test_who_is_cut_at_the_log_start_of_its_leader_may_be_within_a_batch_there() -> None:
+    leader = replace(log(1, EpochSpan(2, 60, 100)), log_start_offset=60)
+    other = log(2, EpochSpan(0, 0, 80))
+    cuts = cuts_under(leader, [other, log(3, EpochSpan(0, 0, 40))])
+    assert (cuts.live, cuts.stuck) == ((Divergence(2, 60, 20),), (2,))
+    assert "broker 2 may then fetch it no more" in cuts_text(cuts)
+    # As DeleteRecords leaves a disk until the log start is written down, which a live broker knows.
+    unwritten = replace(log(1, EpochSpan(2, 60, 100), live=False), log_start_offset=0)
+    assert cuts_under(unwritten, [other]).stuck == (2,)
+    assert cuts_under(replace(unwritten, scanned=None), [other]).stuck == ()
+    # What lies above its log start, or is all of it, is no batch that begins below.
+    assert cuts_under(log(1, EpochSpan(0, 0, 50), EpochSpan(2, 50, 100)), [other]).stuck == ()
+    assert cuts_under(empty_log(1), [other]).stuck == ()
+
+
 def test_all_are_cut_to_nothing_by_an_empty_one() -> None:
     cuts = cuts_under(empty_log(1), [log(2, EpochSpan(0, 0, 90), EpochSpan(3, 90, 100))])
     assert (cuts.live, cuts.records) == ((Divergence(2, 0, 100),), 100)

@@ -11,6 +11,7 @@ from pathlib import Path
 from confluent_kafka import TopicPartition as Position
 from confluent_kafka.admin import AdminClient
 
+from tests.fidelity.disk.faults import starts_of
 from tests.real.cluster import KafkaCluster
 from tests.real.metadata import QUIETLY, SILENT
 from tests.real.records import Value, create_topic, produce_many, wait_until_replicated
@@ -25,6 +26,8 @@ TAIL, REFILLED = ("tails", 0), ("tails", 1)
 NEW = {TAIL: 10, REFILLED: 200}
 AGAIN, GONE, MOVED, ONLY, LAST, WAITS = "again", "gone", "moved", "only", "last", "waits"
 EMPTIED, EXPIRED = "emptied", "expired"
+# Given up, and written on in batches; their log now starts within one.
+WITHIN = "within"
 TOPICS: dict[str, list[tuple[int, ...]]] = {
     "tails": [(OWN, LIVE, EARLY)] * 2,
     AGAIN: [(OWN, LATE)],
@@ -35,6 +38,7 @@ TOPICS: dict[str, list[tuple[int, ...]]] = {
     WAITS: [(OWN, LATE)],
     EMPTIED: [(OWN, LATE, LIVE)],
     EXPIRED: [(OWN, LATE, LIVE)],
+    WITHIN: [(OWN, LIVE)],
 }
 
 
@@ -53,6 +57,8 @@ def begin(cluster: KafkaCluster) -> None:
     _wait_for_isr(cluster, "tails", *[{OWN, EARLY}] * 2)
     for topic in ("tails", LAST):
         write(cluster, topic, range(len(TOPICS[topic])), range(FIRST, FIRST + SHARED), OWN)
+    _wait_for_isr(cluster, WITHIN, {OWN})
+    write(cluster, WITHIN, [0], range(FIRST, OLD_END), OWN)
     lose_broker(cluster, EARLY)
     _wait_for_isr(cluster, "tails", *[{OWN}] * 2)
     _wait_for_isr(cluster, LAST, {OWN})
@@ -67,6 +73,9 @@ def finish(cluster: KafkaCluster, scratch: Path) -> None:
         _elect(cluster, topic, number)
         more = range(FIRST, FIRST + NEW[topic, number])
         write(cluster, topic, [number], more, LIVE)
+    _elect(cluster, WITHIN, 0)
+    write(cluster, WITHIN, [0], range(FIRST, OLD_END), LIVE)
+    _delete_records(cluster, WITHIN, within_a_batch(cluster))
     write(cluster, WAITS, [0], range(FIRST, FIRST + 10), LATE)
     _delete(cluster, AGAIN, GONE)
     create_topic(cluster.connection(), AGAIN, [(OWN, LATE)])
@@ -91,6 +100,15 @@ def write(
     connection = cluster.connection()
     produce_many(connection, topic, wanted, acks="1", value=led_by(leader), timeout=TIMEOUT)
     wait_until_replicated(connection, topic, dict.fromkeys(wanted, numbers.stop), TIMEOUT)
+
+
+def within_a_batch(cluster: KafkaCluster) -> int:
+    """Return an offset of WITHIN that the live leader wrote after the election, and at which none
+    of its batches begins."""
+    (segment,) = (cluster.log_dir(LIVE) / f"{WITHIN}-0").glob("*.log")
+    data = segment.read_bytes()
+    bases = [int.from_bytes(data[at : at + 8]) for at in starts_of(data)[:-1]]
+    return next(offset for offset in range(FIRST + 1, OLD_END) if offset not in bases)
 
 
 def lose_broker(cluster: KafkaCluster, broker: int) -> None:

@@ -15,6 +15,7 @@ from tests.real.cluster import KafkaCluster
 from tests.real.dump_log import ReplicaTruth, Span, replica_truth
 from tests.real.foretelling import Row, before_start, said_since
 from tests.real.releases import TESTED
+from tests.real.replica_offsets import replica_offsets
 from tests.real.start_outage import (
     AGAIN,
     ALONE,
@@ -36,6 +37,7 @@ from tests.real.start_outage import (
     TAIL,
     TIMEOUT,
     WAITS,
+    WITHIN,
     begin,
     finish,
     led_by,
@@ -151,6 +153,7 @@ EFFECTS = {
     (WAITS, 0): "waits",
     (EMPTIED, 0): "emptied",
     (EXPIRED, 0): "kept",
+    (WITHIN, 0): "truncated",
     ("former", 0): "deleted",
 }
 
@@ -169,7 +172,7 @@ def test_every_replica_is_told_and_disks_alone_tell_the_same(started: Started) -
         assert disks[place]["effect"] == "unknown"
         assert "unclean.leader.election.enable" in disks[place]["why"]
     assert "was deleted, and made again under the same name" in disks[AGAIN, 0]["why"]
-    moved = {(EMPTIED, 0), (EXPIRED, 0)}
+    moved = {(EMPTIED, 0), (EXPIRED, 0), (WITHIN, 0)}
     for place in moved:
         assert disks[place]["effect"] in ("unknown", EFFECTS[place])
     for place in EFFECTS.keys() - untold - moved:
@@ -194,6 +197,23 @@ def test_a_tail_is_cut_at_the_offset_and_by_the_records_foretold(
     assert now[: row["offset"]] == written[: row["offset"]]
     assert now[row["offset"] :] == [led_by(LIVE)(n) for n in range(FIRST, FIRST + NEW[place])]
     assert len(set(written) - set(now)) == row["records"]
+
+
+def test_who_is_cut_within_a_batch_of_its_leader_fetches_no_more(started: Started) -> None:
+    """So it stays until its directory is put aside, for which there is a command."""
+    row, cluster = started.row((WITHIN, 0)), started.cluster
+    assert f"broker {OWN} may then fetch it no more" in row["why"]
+    assert any(f"{WITHIN}-0" in each for each in started.live["commands"])
+
+    def said() -> str:
+        return said_since(cluster, OWN, 0)
+
+    wait_until(lambda: f"Unexpected offset in append to {WITHIN}-0" in said(), TIMEOUT, said)
+    assert set(cluster.view(LIVE).topics[WITHIN][0].isr) == {LIVE}
+    offsets = replica_offsets(cluster.address(OWN), [WITHIN])[WITHIN]
+    assert (offsets.start, offsets.end) == (0, row["offset"])
+    whys = {topic: each["why"] for (topic, _), each in rows(started.live).items()}
+    assert [topic for topic, why in whys.items() if "fetch it no more" in why] == [WITHIN]
 
 
 def test_what_is_marked_is_deleted(started: Started) -> None:

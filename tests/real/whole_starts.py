@@ -35,7 +35,7 @@ from tests.real.whole_starts_asking import Asking
 from tests.real.whole_starts_damage import META, Disk, damage
 from tests.real.whole_starts_history import BROKERS, History
 from tests.real.whole_starts_judge import Judgement, Start, judge
-from tests.real.whole_starts_seen import checkpointed_log_starts, put_aside, seen, settled
+from tests.real.whole_starts_seen import put_aside, seen, settled, stuck, written_log_starts
 
 TIMEOUT = 60.0
 DELETED = 8.0
@@ -124,16 +124,17 @@ class WholeStarts:
         self.tally.damages.update(each.split(":")[0] for each in done)
         where = f"round {number}: {'; '.join(history.told)}; then broker {broker}: {done}"
         documents = self._asking.documents(broker, disks=history.chance.random() < 0.3)
-        whole = self._asking.given(broker) == list(roots)
+        given = self._asking.given(broker) == list(roots)
         before = seen(self._cluster, history.topics)
         own = {str(path): held_records(path) for root in roots for path in _replicas(root)}
-        log_starts = checkpointed_log_starts(self._cluster, broker)
+        log_starts = written_log_starts(self._cluster, broker, history.deleted)
         kept = self._kept_aside(broker, number)
-        since = self._cluster.output(broker).stat().st_size
+        since = {b: self._cluster.output(b).stat().st_size for b in BROKERS}
         lives = self._start_it(broker)
         after = settled(self._cluster, history.topics)
         _wait_until_deleted(documents.values() if lives else ())
         lives = lives and self._cluster.alive(broker)
+        said = {b: said_since(self._cluster, b, since[b]) for b in BROKERS}
         start = Start(
             broker,
             lives,
@@ -142,8 +143,10 @@ class WholeStarts:
             own,
             {path: held_records(Path(path)) for path in own},
             put_aside(self._cluster, broker),
-            whole,
+            given,
             log_starts,
+            stuck(said, history.topics),
+            history.deleted,
         )
         self._count(start, history)
         wrong = []
@@ -156,14 +159,14 @@ class WholeStarts:
             self._tell(asked, told, found)
         self.tally.wrong += wrong
         if wrong and kept is not None:
-            said = said_since(self._cluster, broker, since)[-20_000:]
-            (kept / "said").write_text(said)
+            (kept / "said").write_text(said[broker][-20_000:])
             (kept / "wrong").write_text("\n".join(wrong))
             (kept / "told.json").write_text(json.dumps(documents, indent=1))
         elif kept is not None:
             shutil.rmtree(kept)
         errors = {o.error for (b, _), o in after.offsets.items() if b == broker}
-        return not lives or errors != {None} or not all(map(Path.is_dir, roots))
+        whole = all((root / META).is_file() for root in roots)
+        return not lives or errors != {None} or not whole
 
     def _start_it(self, broker: int) -> bool:
         """Start the broker, and return whether it lives."""

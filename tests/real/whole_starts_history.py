@@ -29,8 +29,8 @@ TIMEOUT = 40.0
 @dataclass(slots=True)
 class History:
     """One round of a cluster. snapshots: of disks as they were when their brokers were down, by
-    broker. cut_below: topics of which records were deleted on purpose. told: all that was done, in
-    words."""
+    broker. deleted: below which offset records were deleted on purpose, by topic. told: all that
+    was done, in words."""
 
     cluster: KafkaCluster
     chance: Random
@@ -38,7 +38,7 @@ class History:
     scratch: Path
     topics: list[str] = field(default_factory=list)
     snapshots: dict[int, Path] = field(default_factory=dict)
-    cut_below: set[str] = field(default_factory=set)
+    deleted: dict[str, int] = field(default_factory=dict)
     told: list[str] = field(default_factory=list)
     written: int = 0
 
@@ -170,9 +170,8 @@ class History:
         for position, done in client.delete_records(ends).items():
             # Not beyond the high watermark.
             with suppress(KafkaException):
-                done.result(TIMEOUT)
-                self.cut_below.add(position.topic)
-        self.told.append(f"records deleted of {sorted(self.cut_below)}")
+                self.deleted[position.topic] = done.result(TIMEOUT).low_watermark
+        self.told.append(f"records deleted below {self.deleted}")
 
     def _make_anew(self) -> None:
         chosen = self.chance.sample(self.topics, 3)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tests.real.metadata import NO_LEADER
-from tests.real.whole_starts_seen import Records, Seen
+from tests.real.whole_starts_seen import Place, Records, Seen
 
 Row = Mapping[str, Any]
 UNTOLD = ("unknown", "epoch_fell_back")
@@ -24,7 +24,9 @@ class Start:
     was asked. own: the records of each replica's directory on that disk then, by path. own_after:
     of the same paths; none where nothing is there any more. strays: what is in `-stray` directories
     after it, by topic. whole: all of its log directories were there, and so were given.
-    log_starts: of its own replicas before it, by topic, as its checkpoints have them.
+    log_starts: of its own replicas before it, by topic, as its files have them. stuck: the
+    replicas of which a live broker has said since that they fetch no more: they were cut within a
+    batch of their leader. deleted: below which offset records were deleted on purpose, by topic.
     """
 
     broker: int
@@ -36,6 +38,8 @@ class Start:
     strays: Mapping[str, Sequence[Records]] = field(default_factory=dict)
     whole: bool = True
     log_starts: Mapping[str, int] = field(default_factory=dict)
+    stuck: Collection[Place] = ()
+    deleted: Mapping[str, int] = field(default_factory=dict)
 
     def lost(self, broker: int, topic: str) -> Records:
         """Return what a replica has no more, but for what its leader deleted on purpose."""
@@ -43,11 +47,13 @@ class Start:
         return _from(gone, self.log_start(broker, topic))
 
     def log_start(self, broker: int, topic: str) -> int:
-        """Return the lower log start of before and after: a log may be cut below it."""
+        """Return the highest log start of before and after. A replica that is stuck has not taken
+        over the one of its leader, and its files end with the last batch below the cut."""
         told = [seen.offsets.get((broker, topic)) for seen in (self.before, self.after)]
         starts = [found.start for found in told if found is not None and found.error is None]
         own = self.log_starts.get(topic, 0) if broker == self.broker else 0
-        return max([own, *starts])
+        deleted = self.deleted.get(topic, 0) if (broker, topic) in self.stuck else 0
+        return max([own, deleted, *starts])
 
     def log_end(self, broker: int, topic: str) -> int | None:
         found = self.after.offsets.get((broker, topic))
@@ -173,16 +179,10 @@ def _others(topic: str, rows: Sequence[Row], start: Start, scanned: bool) -> Ite
 
 def _end_of_the_cut(topic: str, broker: int, offset: int, start: Start) -> Iterator[str]:
     """Yield what differs of the end of a live broker's replica that was to be cut at the offset."""
-    end = start.log_end(broker, topic)
-    if end != start.log_end(start.leader(topic), topic) and _fetches(end, offset, start):
-        yield f"broker {broker} ends at {end}, not as its leader"
-
-
-def _fetches(end: int | None, alone: int, start: Start) -> bool:
-    """Return whether a replica is to end as its leader does. Where not all came to rest in the time
-    there is, it may end where it does alone, or on the way: from a leader that can't be read a
-    replica fetches no more, and one that was cut may begin late."""
-    return end is None or start.after.at_rest() or end < alone
+    end, stuck = start.log_end(broker, topic), (broker, topic) in start.stuck
+    if end != (offset if stuck else start.log_end(start.leader(topic), topic)):
+        wanted = "where it is cut" if stuck else "as its leader"
+        yield f"broker {broker} ends at {end}, not {wanted}"
 
 
 def _of_replica(topic: str, row: Row, start: Start) -> Iterator[str]:
@@ -228,7 +228,8 @@ def _end(topic: str, row: Row, start: Start) -> Iterator[str]:
     if row["effect"] in FOLLOWS:
         alone = _alone(row)
         wanted = alone if leader == NO_LEADER else start.log_end(leader, topic)
-        if end != wanted and _fetches(end, alone, start):
+        # From a leader that can't be read, and where it is stuck, it fetches no more.
+        if end != wanted and (end is None or start.after.at_rest() or end < alone):
             yield f"Kafka has its end at {end}, and not at {wanted}"
 
 

@@ -20,8 +20,8 @@ Place = tuple[int, str]
 """A broker and a topic, each of one partition."""
 
 _STRAY = re.compile(r"(.+)-0\.[0-9a-f]{32}-stray")
-# What fetches from a leader that can't be read never comes into the ISR, about one start in a
-# hundred; on a loaded machine a replica that is cut may not fetch for more than 8 s.
+# What fetches from a leader that can't be read, or is cut within a batch of its leader, never comes
+# into the ISR; on a loaded machine a replica that is cut may not fetch for more than 8 s.
 _SETTLED, _STILL = 60.0, 0.4
 
 
@@ -94,15 +94,35 @@ def _on_disks(cluster: KafkaCluster, topics: Collection[str]) -> Iterator[tuple[
             yield (broker, topic), frozenset[Record]().union(*found)
 
 
-def checkpointed_log_starts(cluster: KafkaCluster, broker: int) -> dict[str, int]:
-    """Return the log starts on the broker's disk, by topic; none of a damaged file."""
+def written_log_starts(
+    cluster: KafkaCluster, broker: int, deleted: Mapping[str, int]
+) -> dict[str, int]:
+    """Return the log starts on the broker's disk, by topic; none of a damaged file. deleted: below
+    which offset records were deleted on purpose, by topic. Where the leader epochs begin there the
+    broker has deleted them too, and has not yet written the log start down."""
     found: dict[str, int] = {}
     for root in cluster.log_dirs(broker):
         with suppress(OSError, ValueError):
             _, _, *lines = (root / "log-start-offset-checkpoint").read_text().splitlines()
             for topic, _, start in map(str.split, lines):
                 found[topic] = int(start)
+        for topic, offset in deleted.items():
+            path = root / f"{topic}-0" / "leader-epoch-checkpoint"
+            with suppress(OSError, ValueError, IndexError):
+                if int(path.read_text().split()[3]) == offset:
+                    found[topic] = max(found.get(topic, 0), offset)
     return found
+
+
+def stuck(said: Mapping[int, str], topics: Collection[str]) -> frozenset[Place]:
+    """Return the replicas that fetch no more: the broker got a batch of which its log has the begin
+    (test_before_start.py shows how). said: what each broker said since, by broker."""
+    return frozenset(
+        (broker, topic)
+        for broker, text in said.items()
+        for topic in topics
+        if f"Unexpected offset in append to {topic}-0." in text
+    )
 
 
 def put_aside(cluster: KafkaCluster, broker: int) -> dict[str, list[Records]]:
