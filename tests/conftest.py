@@ -103,7 +103,13 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Schedul
         number = scheduling.nodes.index(worker)
         kafka = kafka_first(number, len(scheduling.nodes))
         left = scheduling.workqueue
-        left.move_to_end(next_unit(left, kafka=kafka), last=False)
+        busy = {
+            unit
+            for other, units in scheduling.assigned_work.items()
+            for unit, done in units.items()
+            if other is not worker and not all(done.values())
+        }
+        left.move_to_end(next_unit(left, kafka=kafka, busy=busy), last=False)
         assign(worker)
 
     scheduling._assign_work_unit = assign_next

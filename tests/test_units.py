@@ -8,7 +8,9 @@ import pytest
 
 from tests.units import (
     APART,
+    CLUSTER,
     CONTAINERS,
+    KILLS,
     LONG,
     ON_KAFKA,
     SPARK,
@@ -51,6 +53,17 @@ def test_a_worker_keeps_to_its_kind_and_then_helps_the_others() -> None:
         given.append(next_unit(left, kafka=kafka))
         left.remove(given[-1])
     assert given == [CONTAINERS, SHORT, SPARK, COMPUTES]
+
+
+def test_clusters_of_spark_run_one_at_a_time_until_nothing_else_is_left() -> None:
+    left = [KILLS, SPARK, SHORT, COMPUTES]
+    assert next_unit(left, kafka=False) == KILLS
+    left.remove(KILLS)
+    assert next_unit(left, kafka=False, busy={KILLS}) == COMPUTES
+    assert next_unit(left, kafka=True, busy={KILLS, COMPUTES}) == SHORT
+    assert next_unit([SPARK, SHORT], kafka=False, busy={KILLS}) == SHORT
+    assert next_unit([SPARK, CLUSTER], kafka=False, busy={KILLS}) == SPARK
+    assert next_unit(left, kafka=False, busy={COMPUTES}) == SPARK
 
 
 def test_of_equals_the_first_is_taken() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 # One session of Spark, and one engine with one image, serve all the tests of each.
 CONTAINERS, SPARK = "tests/containers/", "tests/spark/"
@@ -10,6 +10,9 @@ TOGETHER = (CONTAINERS, SPARK)
 # But these tests of Spark start clusters of their own, and take as long as all the others.
 KILLS, CLUSTER = "tests/spark/test_kills.py", "tests/spark/test_cluster.py"
 APART = (KILLS, CLUSTER)
+# A driver, a master, workers and executors are six JVMs, and so are those of the next cluster: two
+# of them, beside what else runs, do not begin to answer within a minute on a slow machine.
+ONE_AT_A_TIME = (KILLS, CLUSTER, SPARK)
 # Their tests wait for JVMs for half of their time.
 ON_KAFKA = (CONTAINERS, "tests/real/", "tests/chaos/", "tests/fidelity/")
 # Clusters of three workers fill two cores.
@@ -76,6 +79,13 @@ def kafka_first(worker: int, workers: int) -> bool:
     return worker < min(ON_KAFKA_AT_ONCE, max(workers - 1, 1))
 
 
-def next_unit(left: Iterable[str], *, kafka: bool) -> str:
-    """Return the longest of its kind, as long as there are some; of equals the first."""
-    return max(left, key=lambda unit: (unit.startswith(ON_KAFKA) == kafka, LONG.get(unit, 0)))
+def next_unit(left: Iterable[str], *, kafka: bool, busy: Collection[str] = ()) -> str:
+    """Return the longest of its kind, as long as there are some; of equals the first. busy: what
+    others run. What is to run one at a time comes beside another of these only where nothing else
+    is left."""
+    held_back = ONE_AT_A_TIME if not set(busy).isdisjoint(ONE_AT_A_TIME) else ()
+
+    def rank(unit: str) -> tuple[bool, bool, int]:
+        return unit not in held_back, unit.startswith(ON_KAFKA) == kafka, LONG.get(unit, 0)
+
+    return max(left, key=rank)

@@ -19,7 +19,7 @@ RELEASES = ("pyspark[connect]==4.0.0", "pyarrow==18.0.0", "pandas==2.2.0")
 _PIP = ("-m", "pip", "install", "--quiet", "--no-compile")
 # Spark 4.0 leaves sockets to the garbage collector.
 _WARNINGS = ("-W", "ignore::pytest.PytestUnraisableExceptionWarning")
-_PYTEST = ("-m", "pytest", "-n", "3", "--dist", "loadfile", *_WARNINGS, "tests/spark")
+_PYTEST = ("-m", "pytest", "-n", "2", "--dist", "loadfile", *_WARNINGS, "tests/spark")
 
 
 def main(arguments: list[str]) -> int:
