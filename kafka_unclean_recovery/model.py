@@ -139,8 +139,7 @@ class PartitionState:
     replicas whose broker is fenced or dead, or whose log directory failed. `unregistered_replicas`
     are those whose broker was unregistered, as far as what lists the brokers tells: the controllers
     refuse every list that names one. `tiered` is the reason why a part of the log may lie in remote
-    storage, which is not read; None where none can. `online_replicas` are the replicas whose broker
-    is live and unfenced and whose log directory works.
+    storage, which is not read; None where none can.
     """
 
     topic: str
@@ -157,16 +156,10 @@ class PartitionState:
     removing_replicas: tuple[int, ...] = ()
     unregistered_replicas: tuple[int, ...] = ()
     tiered: str | None = field(default=None, kw_only=True)
-    topic_partition: TopicPartition = field(init=False, repr=False, compare=False)
-    online_replicas: tuple[int, ...] = field(init=False, repr=False, compare=False)
 
-    def __post_init__(self) -> None:
-        """Keep what a recovery of thousands of partitions asks of each dozens of times."""
-        object.__setattr__(self, "topic_partition", TopicPartition(self.topic, self.partition))
-        online, offline = self.replicas, self.offline_replicas
-        if offline:
-            online = tuple([replica for replica in online if replica not in offline])
-        object.__setattr__(self, "online_replicas", online)
+    @property
+    def topic_partition(self) -> TopicPartition:
+        return TopicPartition(self.topic, self.partition)
 
     @property
     def offline(self) -> bool:
@@ -178,6 +171,12 @@ class PartitionState:
         unregistered brokers, which nothing keeps."""
         removing = set(self.removing_replicas) - set(self.unregistered_replicas)
         return bool(self.adding_replicas or removing)
+
+    @property
+    def online_replicas(self) -> tuple[int, ...]:
+        """Return the replicas whose broker is live and unfenced and whose log directory works."""
+        offline = self.offline_replicas
+        return tuple([r for r in self.replicas if r not in offline]) if offline else self.replicas
 
 
 BROKER_LISTS = (

@@ -1,11 +1,11 @@
-"""What a recovery costs, counted: requests, values, and modules that it imports. Seconds are
-measured by benchmarks/ and asserted nowhere."""
+"""What a recovery costs, counted: requests, and modules that it imports. Seconds are measured by
+benchmarks/ and asserted nowhere."""
 
 from __future__ import annotations
 
 import subprocess
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,6 @@ from benchmarks.outage_process import SETTINGS, make
 from kafka_unclean_recovery.emulator import Cluster, Options
 from kafka_unclean_recovery.emulator.apis.describe_configs import BROKER
 from kafka_unclean_recovery.emulator.listener.intercepts import Rewrite, Seen
-from kafka_unclean_recovery.model import EpochSpan, PartitionState, ReplicaLog, TopicPartition
 from kafka_unclean_recovery.recovery.views import States, View
 from kafka_unclean_recovery.transport import reorder_elector
 from tests.cli.in_process import RECOVERY, invoke
@@ -82,40 +81,6 @@ def _sent(partitions: int) -> Counter[str]:
 @pytest.mark.parametrize("partitions", [20, 200])
 def test_any_number_of_partitions_is_recovered_by_the_same_requests(partitions: int) -> None:
     assert _sent(partitions) == SENT
-
-
-MADE = (PartitionState, ReplicaLog, TopicPartition, EpochSpan)
-
-
-def _made(partitions: int, monkeypatch: pytest.MonkeyPatch) -> Counter[type]:
-    """Return how many values of each of these types one recovery makes."""
-    counts: Counter[type] = Counter()
-    with outage(partitions) as cluster, monkeypatch.context() as counting:
-        for kind in MADE:
-            name = "__new__" if issubclass(kind, tuple) else "__init__"
-            counting.setattr(kind, name, _counted(getattr(kind, name), kind, counts))
-        done = invoke(RECOVERY, "--bootstrap-server", cluster.bootstrap_servers, *ELECT)
-        assert done.code == 0, done.stderr
-    return counts
-
-
-def _counted(make: Callable[..., Any], kind: type, counts: Counter[type]) -> Callable[..., Any]:
-    def counted(*arguments: Any, **named: Any) -> Any:
-        counts[kind] += 1
-        return make(*arguments, **named)
-
-    return counted
-
-
-def test_a_partition_more_is_so_many_values_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    few, many = (_made(partitions, monkeypatch) for partitions in (20, 120))
-    each = {kind: (many[kind] - few[kind]) / 100 for kind in MADE}
-    # Two replicas are looked at twice, and have a span or two.
-    assert 4 <= each[ReplicaLog] <= 6
-    assert 4 <= each[EpochSpan] <= 8
-    # How often the partition is described is a matter of time; its name is kept with what was told.
-    assert each[PartitionState] >= 3
-    assert each[TopicPartition] <= 5 * each[PartitionState]
 
 
 def test_offline_partitions_are_not_picked_out_of_a_view_anew_for_each_of_them(
