@@ -116,12 +116,14 @@ def written_log_starts(
 
 def stuck(said: Mapping[int, str], topics: Collection[str]) -> frozenset[Place]:
     """Return the replicas that fetch no more: the broker got a batch of which its log has the begin
-    (test_before_start.py shows how). said: what each broker said since, by broker."""
+    (test_before_start.py shows how), or, seen on 4.3.1, its time index had no room where it rolled
+    a segment right after the cut. said: what each broker said since, by broker."""
     return frozenset(
         (broker, topic)
         for broker, text in said.items()
         for topic in topics
         if f"Unexpected offset in append to {topic}-0." in text
+        or f"Partition {topic}-0 marked as failed" in text
     )
 
 
