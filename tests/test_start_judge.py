@@ -96,7 +96,7 @@ def test_who_says_that_it_fetches_no_more_is_stuck() -> None:
     said = {
         3: "UnexpectedAppendOffsetException: Unexpected offset in append to r5x1-0. First offset",
         2: "Unexpected offset in append to r5x12-0. First offset",
-        1: "[ReplicaFetcher replicaId=1, leaderId=2, fetcherId=0] Partition r5x2-0 marked as failed",
+        1: "[ReplicaFetcher replicaId=1, leaderId=2] Partition r5x2-0 marked as failed",
     }
     found = {(3, "r5x1"), (2, "r5x12"), (1, "r5x2")}
     assert stuck(said, ["r5x1", "r5x12", "r5x2"]) == found
