@@ -12,7 +12,7 @@ KILLS, CLUSTER = "tests/spark/test_kills.py", "tests/spark/test_cluster.py"
 APART = (KILLS, CLUSTER)
 # A driver, a master, workers and executors are six JVMs, and so are those of the next cluster: two
 # of them, beside what else runs, do not begin to answer within a minute on a slow machine.
-ONE_AT_A_TIME = (KILLS, CLUSTER, SPARK)
+ONE_AT_A_TIME = (*APART, SPARK)
 # Their tests wait for JVMs for half of their time.
 ON_KAFKA = (CONTAINERS, "tests/real/", "tests/chaos/", "tests/fidelity/")
 # Clusters of three workers fill two cores.

@@ -25,8 +25,8 @@ class Start:
     of the same paths; none where nothing is there any more. strays: what is in `-stray` directories
     after it, by topic. whole: all of its log directories were there, and so were given.
     log_starts: of its own replicas before it, by topic, as its files have them. stuck: the
-    replicas of which a live broker has said since that they fetch no more: they were cut within a
-    batch of their leader. deleted: below which offset records were deleted on purpose, by topic.
+    replicas of which a live broker has said since that they fetch no more. deleted: below which
+    offset records were deleted on purpose, by topic.
     """
 
     broker: int
