@@ -100,7 +100,7 @@ def test_the_leader_of_the_stale_tail_loses_what_it_wrote_alone(
 ) -> None:
     cluster = restored(stale_tail(version))
     assert cli.recover(cluster, *ALL_OFFLINE).code == 0
-    cluster.wait_until_partitions(TOPIC, lambda p: set(p.isr) == {1, 4}, TIMEOUT)
+    cluster.wait_until_partitions(TOPIC, lambda p: p.leader == 4 and set(p.isr) == {1, 4}, TIMEOUT)
     # Broker 2 wrote 50 records in epoch 2 once 4 was dead.
     rows, _ = foretold(tmp_path, cluster, 2)
     assert told(rows) == {("truncated", 1100, 50, 50, 4)}
