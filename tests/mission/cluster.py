@@ -4,10 +4,11 @@ witnesses and the tests of trouble use it: what was written for real clusters ru
 
 from __future__ import annotations
 
+import math
 import subprocess
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Self, cast
 
@@ -31,11 +32,16 @@ class Spec:
 
 
 class EmulatedCluster:
-    """Started with the brokers that its options name; `close` ends it."""
+    """Started with the brokers that its options name; `close` ends it.
+
+    Its controller elects nobody by itself, as in tests.real.properties: a cluster that tests share
+    for five minutes gave a partition to its preferred leader while a test looked who leads.
+    """
 
     def __init__(self, options: Options) -> None:
         self._stack = ExitStack()
-        self.running = self._stack.enter_context(Cluster(options))
+        settings = replace(options.settings, election_interval=math.inf)
+        self.running = self._stack.enter_context(Cluster(replace(options, settings=settings)))
         self.spec = Spec(tuple(options.broker_ids))
         addresses = self.running.bootstrap_servers.split(",")
         self._addresses = dict(zip(self.spec.broker_ids, addresses, strict=True))
