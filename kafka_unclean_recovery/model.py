@@ -7,9 +7,11 @@ exclusive, every *start* inclusive. `None` always means unknown, never zero.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 from typing import NamedTuple
+
+from msgspec import Struct, field
 
 from kafka_unclean_recovery.kafka_names import REMOTE_STORAGE_ENABLE
 from kafka_unclean_recovery.mechanisms import ScanMode
@@ -33,8 +35,7 @@ class TopicPartition(NamedTuple):
         return f"{self.topic}-{self.partition}"
 
 
-@dataclass(frozen=True, slots=True)
-class Broker:
+class Broker(Struct, frozen=True):
     """A registered broker. `fenced` is False where the cluster does not tell it (before 4.1)."""
 
     id: int
@@ -44,8 +45,7 @@ class Broker:
     rack: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class EpochSpan:
+class EpochSpan(Struct, frozen=True):
     """The records that one leader epoch wrote: offsets [start_offset, end_offset)."""
 
     epoch: int
@@ -57,8 +57,7 @@ EpochLineage = tuple[EpochSpan, ...]
 """The spans of a log in rising epoch and offset, each beginning where the one before ends."""
 
 
-@dataclass(frozen=True, slots=True)
-class Scanned:
+class Scanned(Struct, frozen=True):
     """The facts in a replica's files besides how far its log goes.
 
     directory: the replica's own, fit to print. topic_id: from partition.metadata; None where there
@@ -78,8 +77,7 @@ class Scanned:
     stopped_clean: bool | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ReplicaLog:
+class ReplicaLog(Struct, frozen=True):
     """How far one replica's log goes, and which source says so.
 
     `epochs` is the whole lineage from the log start to the log end, or None when it could not be
@@ -131,8 +129,7 @@ class ReplicaLog:
         return self.log_end_offset is not None and self.log_end_offset == self.log_start_offset
 
 
-@dataclass(frozen=True, slots=True)
-class PartitionState:
+class PartitionState(Struct, frozen=True, dict=True):
     """A partition as the controller has it (DescribeTopicPartitions, else Metadata).
 
     `elr` and `last_known_elr` are empty where the cluster has no ELR. `offline_replicas` are
@@ -155,9 +152,10 @@ class PartitionState:
     adding_replicas: tuple[int, ...] = ()
     removing_replicas: tuple[int, ...] = ()
     unregistered_replicas: tuple[int, ...] = ()
-    tiered: str | None = field(default=None, kw_only=True)
+    tiered: str | None = None
 
-    @property
+    # Kept, for a recovery of thousands of partitions asks each dozens of times.
+    @cached_property
     def topic_partition(self) -> TopicPartition:
         return TopicPartition(self.topic, self.partition)
 
@@ -172,7 +170,7 @@ class PartitionState:
         removing = set(self.removing_replicas) - set(self.unregistered_replicas)
         return bool(self.adding_replicas or removing)
 
-    @property
+    @cached_property
     def online_replicas(self) -> tuple[int, ...]:
         """Return the replicas whose broker is live and unfenced and whose log directory works."""
         offline = self.offline_replicas
@@ -199,8 +197,7 @@ class Severity(StrEnum):
     NOTICE = "notice"
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Struct, frozen=True):
     """A fact to weigh before an election. `code` is stable; `message` says what to do."""
 
     code: str
@@ -208,8 +205,7 @@ class Finding:
     message: str
 
 
-@dataclass(frozen=True, slots=True)
-class Loss:
+class Loss(Struct, frozen=True):
     """Records, counted as offsets, that electing one replica gives up; None is unknown.
 
     certain: records on live replicas, each (leader epoch, offset) once; they will be truncated.
@@ -224,8 +220,7 @@ class Loss:
     at_least: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Divergence:
+class Divergence(Struct, frozen=True):
     """Where a live replica would be truncated under a candidate: the replica keeps [.., offset)."""
 
     broker: int
@@ -233,8 +228,7 @@ class Divergence:
     records: int
 
 
-@dataclass(frozen=True, slots=True)
-class Commit:
+class Commit(Struct, frozen=True):
     """A group's committed offset. offset: the next offset that the group reads. leader_epoch: the
     epoch of the last record that it read; None where the client did not say.
 
@@ -250,8 +244,7 @@ class Commit:
     share_done_to: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class GroupBeyond:
+class GroupBeyond(Struct, frozen=True):
     """A group that has read records which a log does not have. resume: the offset in that log from
     which on all is new to the group. refilled: other records lie where the gone ones were, and a
     consumer may skip them without a word."""
@@ -272,8 +265,7 @@ class GroupBeyond:
         return self.commit.offset - self.resume
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(Struct, frozen=True):
     """A replica that can be elected, the losses of every other live replica under it, and the
     groups that claim to have read more than its log has, the furthest first."""
 
@@ -307,8 +299,7 @@ class Evidence(StrEnum):
     DISK = "disk"
 
 
-@dataclass(frozen=True, slots=True)
-class Waiting:
+class Waiting(Struct, frozen=True):
     """The effect of waiting for one dead broker on one partition.
 
     records: how many records its log holds beyond the designated one, where its disk tells; for
@@ -333,16 +324,14 @@ class MoveKind(StrEnum):
     BACK = "back"
 
 
-@dataclass(frozen=True, slots=True)
-class Move:
+class Move(Struct, frozen=True):
     """The whole replica set that a partition gets before its election, the one to lead first."""
 
     kind: MoveKind
     order: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class PartitionPlan:
+class PartitionPlan(Struct, frozen=True):
     """The designated leader of one offline partition, or the reason why there is none.
 
     `ranking` holds every candidate, best first. `order` is the whole replica set as it is to be
@@ -376,8 +365,7 @@ class OutcomeKind(StrEnum):
         return self in (OutcomeKind.ELECTED, OutcomeKind.ALREADY_ONLINE)
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(Struct, frozen=True):
     """The end of one partition's way through a run. unweighed: brokers whose replicas were not live
     when the partition was observed for its election, and were or may have been when that was
     carried out: what only they hold is lost, and nobody knows how much. in_doubt: a leader may have
@@ -392,8 +380,7 @@ class Outcome:
     lost: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class PartitionReport:
+class PartitionReport(Struct, frozen=True):
     """One row of the artefact. `state` is the newest that was seen; None if there is no such
     partition. `outcome` is None when there was nothing to do (no --automated-recovery)."""
 
@@ -403,8 +390,7 @@ class PartitionReport:
     outcome: Outcome | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Cluster:
+class Cluster(Struct, frozen=True):
     """The cluster as one broker describes it. `brokers` are the live, unfenced brokers.
     `lists_fenced`: False where fenced brokers are not told (before 4.0), and `fenced` is empty.
     `fenced_at`: the fenced brokers, which may run all the same, with their addresses."""
@@ -416,8 +402,7 @@ class Cluster:
     fenced_at: Mapping[int, Broker] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
+class Report(Struct, frozen=True):
     """Everything that a run found and did. `problems` are sentences about the cluster as a whole.
     `unknown` are sentences about groups that could not be asked, which no recovery depends on."""
 
@@ -429,8 +414,7 @@ class Report:
     unknown: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class PartitionInfo:
+class PartitionInfo(Struct, frozen=True):
     """One partition as disks tell it. `state` is the controller's, from the newest metadata log
     that was found; None without one. `findings` are about its directories. `compacted`: compaction
     may have left gaps between its offsets, as far as the scan found."""
@@ -442,8 +426,7 @@ class PartitionInfo:
     compacted: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class WholeDisk:
+class WholeDisk(Struct, frozen=True):
     """A broker of which every log directory was read: what is not there is nowhere. directory: one
     of them, fit to print. stopped_clean: the broker was shut down in order."""
 
@@ -452,8 +435,7 @@ class WholeDisk:
     stopped_clean: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Unfenced:
+class Unfenced(Struct, frozen=True):
     """A broker that is registered and not fenced, whether it runs or not. epoch: its broker
     epoch."""
 
@@ -462,8 +444,7 @@ class Unfenced:
     in_controlled_shutdown: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Fencing:
+class Fencing(Struct, frozen=True):
     """What decides who may lead once the controllers have fenced all brokers after a power cut.
 
     unfenced: in the order in which a controller goes through its registrations. elr:
@@ -480,8 +461,7 @@ class Fencing:
     min_isr_of_topics: Mapping[str, int] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class ReplicaInfo:
+class ReplicaInfo(Struct, frozen=True):
     """The content of the log directories of some brokers; partitions are sorted.
 
     scanned_at: ISO 8601 with its offset from UTC. metadata_epoch and metadata_end_offset

@@ -13,8 +13,10 @@ from collections.abc import Iterable
 _BREAKS = re.compile(r"\s*[\n\r\t\f\v\x1c-\x1f\x85\u2028\u2029]\s*")
 # Longer than any reason of ours: so much of a text leaves what stands below it on the screen.
 _LONGEST = 4000
-# So many blanks in a row reach from one line of a terminal to the beginning of the next.
-_MANY_BLANKS = re.compile(r"(?<= {16}) +")
+# So many blanks in a row, and one more, reach from one line of a terminal to the beginning of the
+# next.
+_MOST_BLANKS = 16 * " "
+_MANY_BLANKS = re.compile(f"(?<={_MOST_BLANKS}) +")
 # Letters and marks by Unicode that have no ink of their own (Default_Ignorable_Code_Point).
 _UNSEEN = frozenset(
     "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0"
@@ -27,7 +29,10 @@ _MARKS = 2
 def shown(text: str) -> str:
     """Return the text on one line: what can't be printed is written as \\x1b or \\u202e, and so are
     blanks that would reach the beginning of a line of the terminal."""
-    return _MANY_BLANKS.sub(lambda blanks: "\\x20" * len(blanks[0]), _printable(text))
+    line = _printable(text)
+    if _MOST_BLANKS not in line:
+        return line
+    return _MANY_BLANKS.sub(lambda blanks: "\\x20" * len(blanks[0]), line)
 
 
 def reason(text: str) -> str:

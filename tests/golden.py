@@ -9,9 +9,10 @@ from __future__ import annotations
 import json
 import tarfile
 from collections.abc import Callable
-from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from kafka_unclean_recovery.aftercare.report import render_json as aftercare_json
 from kafka_unclean_recovery.aftercare.result import Aftercare, PartitionCare

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
+from typing import Any
 
 from hypothesis import strategies as st
 
 from kafka_unclean_recovery.model import (
+    BROKER_LISTS,
     EpochLineage,
     EpochSpan,
     Fencing,
@@ -65,6 +67,7 @@ def _partitions(draw: st.DrawFn) -> PartitionInfo:
     topic, partition = draw(topics), draw(_epoch)
     state = None
     if draw(st.booleans()):
+        lists: dict[str, Any] = {name: draw(ids) for name in BROKER_LISTS[1:]}
         state = PartitionState(
             topic,
             draw(texts),
@@ -72,7 +75,7 @@ def _partitions(draw: st.DrawFn) -> PartitionInfo:
             draw(st.integers(-1, 5)),
             draw(st.integers(-1, 2**31 - 1)),
             draw(ids.filter(bool)),
-            *(draw(ids) for _ in range(6)),
+            **lists,
             tiered=draw(st.none() | texts),
         )
     return PartitionInfo(

@@ -11,6 +11,8 @@ from collections import defaultdict
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from msgspec import structs
+
 from kafka_unclean_recovery.aftercare.gone_disks import gone_disks
 from kafka_unclean_recovery.aftercare.leader_answers import (
     LeaderAnswers,
@@ -215,7 +217,7 @@ def _beyond(
 def _still(before: Commit, now: Commit) -> bool:
     """Return whether a commit that only the journal can judge is as it was before the election."""
     if now.share_done_to is not None:
-        return replace(before, leader_epoch=now.leader_epoch) == now
+        return structs.replace(before, leader_epoch=now.leader_epoch) == now
     return now.leader_epoch is None and before == now
 
 

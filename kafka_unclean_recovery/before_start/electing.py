@@ -6,6 +6,8 @@ from __future__ import annotations
 from dataclasses import replace
 from uuid import UUID
 
+from msgspec import structs
+
 from kafka_unclean_recovery.before_start.absent import away
 from kafka_unclean_recovery.before_start.following import follows, keeps
 from kafka_unclean_recovery.before_start.replica import OwnDisk, OwnReplica
@@ -156,7 +158,7 @@ def _beside_unread(
         return found
     untold = tuple(sorted({*found.cuts.untold, *unread}))
     doubt = found.cuts.doubt or _NOBODY_READ
-    return replace(found, cuts=replace(found.cuts, untold=untold, doubt=doubt))
+    return structs.replace(found, cuts=structs.replace(found.cuts, untold=untold, doubt=doubt))
 
 
 _NOBODY_READ = (
@@ -191,7 +193,7 @@ def leaderless(
         return _leads(replica, found)
     if found is not None:
         # The return takes this broker out of the ELR, and so lets another one lead.
-        led_by = replace(state, leader=found.by_itself.leader)
+        led_by = structs.replace(state, leader=found.by_itself.leader)
         after = follows(replica, log, led_by, known, disk.broker)
         return replace(after, led=found, why=f"{found.text}; then {after.why}")
     if known.unlisted:

@@ -17,7 +17,7 @@ from kafka_unclean_recovery.model import EpochLineage, PartitionState, ReplicaLo
 from kafka_unclean_recovery.planning.lineage import count_once, tail_of
 from kafka_unclean_recovery.planning.log_trust import cross_check
 from kafka_unclean_recovery.planning.reach import kept_under
-from kafka_unclean_recovery.planning.start_cuts import may_stick, stuck_text
+from kafka_unclean_recovery.planning.start_cuts import may_stick, start_by_epochs, stuck_text
 from kafka_unclean_recovery.wording import count_text
 
 
@@ -44,7 +44,7 @@ def follows(
         doubt = leader.suspect or leader.unproven or "their leader epochs are not known"
         why = f"it can't be compared with the log of broker {state.leader}: {doubt}"
         return replace(found, why=why)
-    if (firm := _start_by_epochs(leader)) is not None and (log.log_start_offset or 0) < firm:
+    if (firm := start_by_epochs(leader)) is not None and (log.log_start_offset or 0) < firm:
         why = (
             f"the disk of its leader, broker {state.leader}, does not tell where its log starts:"
             f" at {start}, or at {firm}, up to where its records were deleted"
@@ -68,16 +68,6 @@ def follows(
     if expired:
         why += f" but {count_text(expired, 'record')} that it deleted below its log start {start}"
     return replace(found, effect=Effect.KEPT, why=why, records=0, unique=0, expired=expired)
-
-
-def _start_by_epochs(leader: ReplicaLog) -> int | None:
-    """Return the offset that the log of a scanned leader starts at if DeleteRecords moved it since
-    the last checkpoint of log starts, a minute apart: its epochs begin there at once. None where
-    both tell the same."""
-    if leader.scanned is None or leader.log_start_offset is None or leader.epochs is None:
-        return None
-    begin = leader.epochs[0].start_offset if leader.epochs else leader.log_end_offset
-    return begin if begin is not None and begin > leader.log_start_offset else None
 
 
 def _kept(

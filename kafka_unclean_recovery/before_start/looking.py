@@ -11,6 +11,8 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from msgspec import structs
+
 from kafka_unclean_recovery.before_start.absent import not_given, with_absent
 from kafka_unclean_recovery.before_start.hidden import hidden_replicas
 from kafka_unclean_recovery.before_start.outside import led_by_epochs, of_others
@@ -345,7 +347,7 @@ def _with_grant(tp: TopicPartition, log: ReplicaLog, no_read: frozenset[str]) ->
     """Return the log, with the right that is missing where one is."""
     if log.problem is None or tp.topic not in no_read:
         return log
-    return replace(log, problem=f"{log.problem}; grant Topic({tp.topic}):READ")
+    return structs.replace(log, problem=f"{log.problem}; grant Topic({tp.topic}):READ")
 
 
 def _put_together(

@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from kafka_unclean_recovery.boot_clock import BootTime
 from kafka_unclean_recovery.documents.journal import VERSION, Later, later
@@ -27,8 +30,7 @@ class JournalError(Exception):
     """A journal can't be used; the message names the file and what to do."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reordered:
+class Reordered(Struct, frozen=True):
     """A replica set that was to be written as `written` and belongs back to `original`. move: why
     `written` has other replicas; None where only their order differs."""
 

@@ -12,7 +12,8 @@ org.apache.kafka.controller.ClusterControlManager.registerBroker.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from kafka_unclean_recovery.log_dir.log_directory import LogDirectory, by_broker
 from kafka_unclean_recovery.log_dir.metadata.image import BrokerRegistration, MetadataImage

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from uuid import UUID
+
+from msgspec.structs import replace
 
 from kafka_unclean_recovery.log_dir.directory_names import (
     DirectoryKind,

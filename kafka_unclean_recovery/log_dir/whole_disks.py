@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from uuid import UUID
+
+from msgspec.structs import replace
 
 from kafka_unclean_recovery.log_dir.clean_stop import clean_by_broker, counts_as_clean
 from kafka_unclean_recovery.log_dir.log_directory import LogDirectory, by_broker

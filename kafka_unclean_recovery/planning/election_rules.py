@@ -4,7 +4,8 @@ of it; no I/O."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from kafka_unclean_recovery.model import (
     NO_LEADER,

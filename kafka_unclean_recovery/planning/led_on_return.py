@@ -4,7 +4,8 @@ log, and who is truncated to that; no I/O."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from kafka_unclean_recovery.model import PartitionState, ReplicaLog
 from kafka_unclean_recovery.planning.self_election import ByItself, elected_by_return
@@ -12,8 +13,7 @@ from kafka_unclean_recovery.planning.start_cuts import Cuts, cuts_text, cuts_und
 from kafka_unclean_recovery.planning.started_replica import as_started, begins_empty
 
 
-@dataclass(frozen=True, slots=True)
-class LedOnReturn:
+class LedOnReturn(Struct, frozen=True):
     """What the return of one broker brings about. begins_empty: why its own replica is empty once
     it has started; None where its log is kept, or that is not known."""
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Container, Iterator, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from kafka_unclean_recovery.model import (
     NO_TOPIC_ID,

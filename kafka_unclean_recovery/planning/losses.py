@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from kafka_unclean_recovery.model import GroupBeyond, Loss, Outcome, PartitionPlan
 

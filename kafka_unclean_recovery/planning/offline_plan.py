@@ -7,7 +7,8 @@ still tell what is lost without them.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from kafka_unclean_recovery.model import (
     NO_LEADER,

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from msgspec import Struct
+
 from kafka_unclean_recovery.model import EpochLineage, PartitionState, ReplicaLog
 from kafka_unclean_recovery.planning.lineage import count_once, end_offset_for, tail_of
 from kafka_unclean_recovery.planning.reach import reach
@@ -22,8 +24,7 @@ asked one itself where it knows only newer ones; the exclusive end of that epoch
 _NOTHING = (-1, -1)
 
 
-@dataclass(frozen=True, slots=True)
-class SeenLog:
+class SeenLog(Struct, frozen=True):
     """A log as its broker told it, or as it is on a scanned disk, while the partition had no leader
     in this leader epoch."""
 

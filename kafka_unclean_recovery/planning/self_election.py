@@ -11,15 +11,16 @@ tests hold them against the reference controller.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from kafka_unclean_recovery.model import NO_LEADER, PartitionState
 
 _CLEAN = ", and its stop was clean"
 
 
-@dataclass(frozen=True, slots=True)
-class ByItself:
+class ByItself(Struct, frozen=True):
     """An election that the return of a broker brings about. leader: not always the broker that
     returns. why: how the leader comes to it, as "it is in the ISR". sure: False where it depends on
     whether the broker's stop counts as clean, which is not known."""

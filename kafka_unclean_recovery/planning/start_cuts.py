@@ -7,7 +7,8 @@ broker has started, and all others are truncated to that.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from kafka_unclean_recovery.model import Divergence, EpochLineage, ReplicaLog
 from kafka_unclean_recovery.planning.lineage import count_once, tail_of
@@ -15,8 +16,7 @@ from kafka_unclean_recovery.planning.reach import kept_under, reach
 from kafka_unclean_recovery.wording import count_text, ids_text
 
 
-@dataclass(frozen=True, slots=True)
-class Cuts:
+class Cuts(Struct, frozen=True):
     """What one leader costs. live: where replicas of live brokers are truncated. dead: the same of
     scanned disks that reach further than the leader. records: of both, each (leader epoch, offset)
     once. untold: brokers of replicas that may be cut and whose logs can't be compared; doubt: why
@@ -77,11 +77,18 @@ def may_stick(kept: int, leader: ReplicaLog) -> bool:
     append what lies below its log end, and Kafka fetches the partition no more
     (kafka.cluster.Partition, appendRecordsToFollowerOrFutureReplica, for a log that is not empty).
     """
-    start = leader.log_start_offset or 0
-    if leader.scanned is not None and leader.epochs:
-        # Epochs begin at the new log start at once, which is written down up to a minute later.
-        start = max(start, leader.epochs[0].start_offset)
-    return 0 < kept == start
+    start = start_by_epochs(leader)
+    return 0 < kept == (leader.log_start_offset if start is None else start)
+
+
+def start_by_epochs(leader: ReplicaLog) -> int | None:
+    """Return the offset that the log of a scanned leader starts at if DeleteRecords moved it since
+    the last checkpoint of log starts, a minute apart: its epochs begin there at once. None where
+    both tell the same."""
+    if leader.scanned is None or leader.log_start_offset is None or leader.epochs is None:
+        return None
+    begin = leader.epochs[0].start_offset if leader.epochs else leader.log_end_offset
+    return begin if begin is not None and begin > leader.log_start_offset else None
 
 
 def _doubt(log: ReplicaLog, leader: ReplicaLog) -> str:

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from msgspec import structs
+
 from kafka_unclean_recovery.documents.journal import EVENTS
 from kafka_unclean_recovery.documents.journal_entries import (
     AftercareJson,
@@ -360,11 +362,13 @@ def _plan(read: PartitionJson, known: DecisionJson, place: Place) -> PartitionPl
     for key, brokers in others.items():
         each_once(brokers, place.at(key))
     groups = _groups(read, known)
-    return replace(
+    return structs.replace(
         plan,
-        state=replace(plan.state, leader=known.leader, **others),
+        state=structs.replace(plan.state, leader=known.leader, **others),
         ranking=tuple(
-            replace(each, groups=groups) if each.log.broker == plan.designated_leader else each
+            structs.replace(each, groups=groups)
+            if each.log.broker == plan.designated_leader
+            else each
             for each in plan.ranking
         ),
         waiting=tuple(to_model(waiting, Waiting) for waiting in known.waiting),

@@ -13,9 +13,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Container, Mapping
-from dataclasses import replace
 from functools import lru_cache
 
+from msgspec.structs import replace
 from tenacity import AsyncRetrying, retry_if_exception, wait_exponential
 
 from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed, FailureKind

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+
+from msgspec import Struct, structs
 
 from kafka_unclean_recovery.cluster.requests.configs import ConfigSource, ConfigValue
 from kafka_unclean_recovery.model import (
@@ -41,8 +43,7 @@ from kafka_unclean_recovery.transport.led_logs import LedLog, LedLogs
 from kafka_unclean_recovery.wording import and_more
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(Struct, frozen=True):
     """One partition that is led now, and the logs to compare its leader with. as_designated: who
     leads is who was consented to, and `planned` is its log then, where it tells enough. end_alone:
     how far a log went of which only the end was told; 0 without one."""
@@ -150,7 +151,7 @@ def _outcome(outcome: Outcome, comparison: Comparison, answer: LedLog) -> Outcom
     as_planned = comparison.as_designated and comparison.planned not in logs
     kept = as_planned and outcome.kind is OutcomeKind.ELECTED
     kind = outcome.kind if kept else OutcomeKind.FAILED
-    return replace(outcome, kind=kind, reason=reason, lost=short.records)
+    return structs.replace(outcome, kind=kind, reason=reason, lost=short.records)
 
 
 def _shorter(outcome: Outcome, comparison: Comparison, end: int) -> Outcome:
@@ -162,7 +163,7 @@ def _shorter(outcome: Outcome, comparison: Comparison, end: int) -> Outcome:
         f" {comparison.state.leader}, which leads, ends at {end}; run aftercare"
     )
     reason = _and(outcome.reason, unread)
-    return replace(outcome, kind=OutcomeKind.FAILED, reason=reason, in_doubt=True)
+    return structs.replace(outcome, kind=OutcomeKind.FAILED, reason=reason, in_doubt=True)
 
 
 def _not_known(outcome: Outcome, state: PartitionState, why: str) -> Outcome:
@@ -171,7 +172,7 @@ def _not_known(outcome: Outcome, state: PartitionState, why: str) -> Outcome:
         f" leads, goes could not be read ({why}); run aftercare"
     )
     reason = _and(outcome.reason, unread)
-    return replace(outcome, kind=OutcomeKind.FAILED, reason=reason, in_doubt=True)
+    return structs.replace(outcome, kind=OutcomeKind.FAILED, reason=reason, in_doubt=True)
 
 
 def _and(reason: str | None, more: str) -> str:
@@ -213,7 +214,9 @@ async def _with_who_elected(reader: Reader, rows: Rows) -> Rows:
     return judged_again(
         rows,
         {
-            tp: replace(outcome, reason=f"{outcome.reason}{_by_whom(unclean.get(tp.topic))}")
+            tp: structs.replace(
+                outcome, reason=f"{outcome.reason}{_by_whom(unclean.get(tp.topic))}"
+            )
             for tp, outcome in meanwhile.items()
         },
     )

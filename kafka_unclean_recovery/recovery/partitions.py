@@ -8,8 +8,10 @@ back, and a row that is settled is left alone by whatever elects.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
 from enum import StrEnum
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from kafka_unclean_recovery.model import (
     Outcome,
@@ -43,8 +45,7 @@ class Stage(StrEnum):
     VERIFIED = "verified"
 
 
-@dataclass(frozen=True, slots=True)
-class Partition:
+class Partition(Struct, frozen=True):
     """One row of a run. `state` is the newest that was seen, None when there is no such partition;
     `plan` is None when it was not offline; `outcome` is None until there is one."""
 

@@ -11,6 +11,8 @@ from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping,
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeVar
 
+from msgspec import structs
+
 from kafka_unclean_recovery.cluster.requests.describe import RequestFailed
 from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed, NoBrokerReachable
 from kafka_unclean_recovery.files.journal import Journal
@@ -144,7 +146,7 @@ class Result:
     @property
     def shown(self) -> Report:
         """Return the report with the remarks among its problems."""
-        return replace(self.report, problems=self.report.problems + self.remarks)
+        return structs.replace(self.report, problems=self.report.problems + self.remarks)
 
 
 async def look(run: Run, aim: Aim) -> Result:
@@ -246,7 +248,7 @@ def plan_recovery(seen: Observation, gone: frozenset[int] = frozenset()) -> Plan
 def _state(seen: Observation, tp: TopicPartition) -> PartitionState:
     """Return the partition with the reason why a part of it may lie in remote storage."""
     state, tiered = seen.states[tp], seen.tiered.get(tp.topic)
-    return state if state.tiered == tiered else replace(state, tiered=tiered)
+    return state if state.tiered == tiered else structs.replace(state, tiered=tiered)
 
 
 def with_disks(seen: Observation, info: ReplicaInfo) -> Observation:
@@ -294,7 +296,7 @@ def _by_hand(plans: Plans, leaders: Leaders) -> tuple[Plans, Outcomes]:
         try:
             chosen[tp] = designate(plan, leaders[tp])
         except ValueError as error:
-            chosen[tp] = replace(plan, designated_leader=None)
+            chosen[tp] = structs.replace(plan, designated_leader=None)
             refused[tp] = Outcome(OutcomeKind.REFUSED, str(error))
     return chosen, refused
 
@@ -397,7 +399,7 @@ def _not_read_back(seen: Observation, rows: Rows, why: Exception) -> tuple[Obser
 
 
 def _result(run: Run, aim: Aim, seen: Observation, rows: Rows, unsaved: tuple[str, ...]) -> Result:
-    report = replace(report_on(seen, rows), interrupted=run.stop.requested)
+    report = structs.replace(report_on(seen, rows), interrupted=run.stop.requested)
     # The problems of disks were reported when the disks were read; they only make the possible loss
     # less certain.
     disks = () if aim.disks is None else aim.disks.problems

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from itertools import pairwise, zip_longest
+
+from msgspec.structs import replace
 
 from kafka_unclean_recovery.log_dir.replica_files import Segment
 from kafka_unclean_recovery.log_dir.segments.segment_reads import SegmentReads

@@ -8,8 +8,10 @@ again.
 from __future__ import annotations
 
 import json
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import structs
 
 from kafka_unclean_recovery.documents.reading.codec import decode_newer, to_json, to_model
 from kafka_unclean_recovery.documents.reading.json_text import Place, load_object
@@ -61,7 +63,7 @@ def head_json(head: ScanHead) -> str:
         brokers=head.brokers,
         metadata=metadata,
         problems=head.problems,
-        whole=tuple(WholeDiskJson(*astuple(disk)) for disk in head.whole),
+        whole=tuple(WholeDiskJson(*structs.astuple(disk)) for disk in head.whole),
         rows=head.rows or ABSENT,
     )
     return json.dumps(to_json(document), indent=1) + "\n"

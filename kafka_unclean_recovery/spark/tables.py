@@ -215,13 +215,14 @@ def partition_info(row: Row, replica_logs: Iterable[ReplicaLog]) -> PartitionInf
     topic_partition = TopicPartition(row["topic"], row["partition"])
     state = None
     if row["topic_id"] is not None:
+        lists: dict[str, Any] = {key: tuple(row[key]) for key in BROKER_LISTS}
         state = PartitionState(
             topic_partition.topic,
             row["topic_id"],
             topic_partition.partition,
             row["leader"],
             row["leader_epoch"],
-            *(tuple(row[key]) for key in BROKER_LISTS),
+            **lists,
             tiered=row["tiered"],
         )
     findings = tuple(

@@ -11,6 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from uuid import UUID
 
+from msgspec import structs
+
 from kafka_unclean_recovery.kafka_names import MIN_INSYNC_REPLICAS, UNCLEAN_LEADER_ELECTION_ENABLE
 from kafka_unclean_recovery.kraft_rules.fencing_order import order_by_hash
 from kafka_unclean_recovery.kraft_rules.partition import PartitionRegistration
@@ -98,7 +100,7 @@ def _order(facts: Fencing, *, by_hash: bool) -> tuple[int, ...]:
 
 def _after(state: PartitionState, found: PartitionRegistration, fenced: set[int]) -> PartitionState:
     offline = {*state.offline_replicas, *fenced}
-    return replace(
+    return structs.replace(
         state,
         replicas=found.replicas,
         adding_replicas=found.adding_replicas,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from kafka_unclean_recovery.model import PartitionState, ReplicaInfo, ReplicaLog
 from kafka_unclean_recovery.planning.merged_scans import add_disks

@@ -4,7 +4,9 @@ their brokers will have them; no I/O."""
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+
+from msgspec.structs import replace
 
 from kafka_unclean_recovery.model import (
     PartitionInfo,

@@ -9,8 +9,10 @@ not listed is dead only where nothing else tells that it lives.
 from __future__ import annotations
 
 from collections.abc import Collection, Container, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec.structs import replace
 
 from kafka_unclean_recovery.cluster.requests.electability import NOT_ASKED, Electable
 from kafka_unclean_recovery.cluster.requests.quorum_state import Quorum

@@ -7,7 +7,8 @@ says that it is our emulator: a key or version that a node advertises may mean s
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from kafka_unclean_recovery.cluster.nodes import Nodes
 from kafka_unclean_recovery.cluster.requests.controller_requests import offers_designated

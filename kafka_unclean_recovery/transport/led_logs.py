@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import TypeVar
+
+from msgspec import Struct
 
 from kafka_unclean_recovery.cluster.nodes import Nodes
 from kafka_unclean_recovery.cluster.requests.asking import NOT_ANSWERED, Portion
@@ -38,8 +39,7 @@ NextEpoch = Callable[[Mapping[int, tuple[int, int]]], int | None]
 """Given the answers so far, returns the leader epoch to ask for next; None at the end."""
 
 
-@dataclass(frozen=True, slots=True)
-class LedLog:
+class LedLog(Struct, frozen=True):
     """What a leader told of its log: `ends` as planning.seen_logs.EpochEnds has them. problem: why
     it did not tell all."""
 

@@ -20,7 +20,7 @@ lineage, and not the last *written* one, unless the log holds no record at all.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from msgspec import Struct, field
 
 from kafka_unclean_recovery.cluster.requests.replica_probe import NO_EPOCH, EpochEnd
 from kafka_unclean_recovery.cluster.wire.error_codes import error_name
@@ -28,8 +28,7 @@ from kafka_unclean_recovery.kafka_names import Errors
 from kafka_unclean_recovery.model import EpochLineage, EpochSpan
 
 
-@dataclass(slots=True)
-class LineageProbe:
+class LineageProbe(Struct):
     """A dialogue with one replica: ask it for epoch `ask`, `tell` the answer, until `ask` is None.
 
     log_end_offset: exclusive, from ListOffsets; leader_epoch: the partition's, from the metadata.

@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from kafka_unclean_recovery.cluster.requests.describe import Described
 from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed
@@ -43,8 +44,7 @@ _NOT_ELECTABLE = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class DueElection:
+class DueElection(Struct, frozen=True):
     """One election that may go ahead: the plan, and the partition and the brokers listed as live as
     observed just before."""
 

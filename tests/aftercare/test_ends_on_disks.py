@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from kafka_unclean_recovery.aftercare.comparing import with_returning
 from kafka_unclean_recovery.aftercare.reading_disks import DiskReader
@@ -53,7 +54,7 @@ LOG = ReplicaLog(
     log_end_offset=HELD,
     epochs=(EpochSpan(0, 0, HELD),),
 )
-LONGER = replace(
+LONGER = structs.replace(
     LOG,
     last_written_leader_epoch=1,
     log_end_offset=HELD + 9,
@@ -106,7 +107,7 @@ def _care(
     state = PartitionState(
         WHERE.topic, str(TOPIC_ID), 0, LEADER, 1, (DEAD, ALSO_DEAD, LEADER), (LEADER,)
     )
-    state = replace(state, offline_replicas=(DEAD, ALSO_DEAD))
+    state = structs.replace(state, offline_replicas=(DEAD, ALSO_DEAD))
     row = PartitionCare(state, HELD, (hanging(LEADER, here, told, unclean, False),))
     source: Any = _Source(leader)
     found = asyncio.run(

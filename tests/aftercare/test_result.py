@@ -8,6 +8,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+from msgspec import structs
 
 import kafka_unclean_recovery
 from kafka_unclean_recovery.aftercare.care_table import render_aftercare
@@ -53,8 +54,8 @@ def hanging(ending: Ending, told: ToldTransaction | None = TOLD) -> Hanging:
 
 
 BEYOND = GroupBeyond(Commit("g", WHERE, 15, None), 10, False)
-BEHIND = replace(HEALED, state=replace(STATE, isr=(3,), offline_replicas=(1,)))
-LEADERLESS = replace(HEALED, state=replace(STATE, leader=NO_LEADER), log_end_offset=None)
+BEHIND = replace(HEALED, state=structs.replace(STATE, isr=(3,), offline_replicas=(1,)))
+LEADERLESS = replace(HEALED, state=structs.replace(STATE, leader=NO_LEADER), log_end_offset=None)
 LEFT = [
     pytest.param(BEHIND, id="a replica is out of the ISR"),
     pytest.param(LEADERLESS, id="no leader"),
@@ -124,7 +125,7 @@ def test_producers_are_advice_and_keep_nothing_from_being_over() -> None:
     # One line for all of a partition.
     assert [line for line in lines if line[:2] == ["orders", "0"]] == [["orders", "0", "2", "1"]]
     # Of several partitions a producer is one all the same.
-    second = replace(row, state=replace(STATE, partition=1), producers=(idempotent,))
+    second = replace(row, state=structs.replace(STATE, partition=1), producers=(idempotent,))
     (sentence,) = producers_advice([*found.partitions, second])
     assert "2 idempotent producers of 2 partitions may have had records that" in sentence
     of_transactions = replace(HEALED, producers=(marked,))
@@ -184,16 +185,16 @@ def test_a_leader_with_nothing_of_what_a_disk_held_began_empty() -> None:
     empty = ReplicaLog(3, live=True, log_start_offset=0, log_end_offset=0, epochs=())
     (told,) = led_empty(STATE, empty, [disk])
     assert "has nothing of the 1000 records that the disk of broker 1 held" in told
-    shorter = replace(empty, log_end_offset=400, epochs=(EpochSpan(0, 0, 400),))
+    shorter = structs.replace(empty, log_end_offset=400, epochs=(EpochSpan(0, 0, 400),))
     assert list(led_empty(STATE, shorter, [disk])) == []
     # Retention or DeleteRecords took what it had.
-    expired = replace(empty, log_start_offset=1000, log_end_offset=1000)
+    expired = structs.replace(empty, log_start_offset=1000, log_end_offset=1000)
     assert list(led_empty(STATE, expired, [disk])) == []
 
 
 def test_on_a_terminal_the_gravest_partition_comes_first() -> None:
     def at(number: int, row: PartitionCare) -> PartitionCare:
-        return replace(row, state=replace(row.state, partition=number))
+        return replace(row, state=structs.replace(row.state, partition=number))
 
     rows = (
         at(0, BEHIND),

@@ -3,10 +3,10 @@ nothing."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from kafka_unclean_recovery.before_start.offline import from_disks
 from kafka_unclean_recovery.before_start.outside import of_others

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
+from msgspec import structs
 
 from kafka_unclean_recovery.before_start.advice import advice, plans
 from kafka_unclean_recovery.before_start.judging import judge
@@ -57,7 +58,7 @@ def log(
         epochs=epochs,
         scanned=scanned,
     )
-    return replace(found, **more)  # type: ignore[arg-type]
+    return structs.replace(found, **more)
 
 
 def own(*epochs: EpochSpan, **more: object) -> OwnReplica:
@@ -87,7 +88,7 @@ def test_a_tail_that_an_election_gave_up_is_truncated() -> None:
 
 def test_a_tail_that_is_cut_at_the_log_start_of_its_leader_may_be_fetched_no_more() -> None:
     stuck = f"broker {OWN} may then fetch it no more"
-    leader = replace(log(LEADER, EpochSpan(2, 110, 150)), log_start_offset=110)
+    leader = structs.replace(log(LEADER, EpochSpan(2, 110, 150)), log_start_offset=110)
     found = verdict(own(), logs={LEADER: leader})
     assert (found.effect, found.offset, stuck in found.why) == (Effect.TRUNCATED, 110, True)
     assert stuck not in verdict(own()).why
@@ -136,7 +137,7 @@ def test_a_log_below_the_log_start_of_its_leader_is_emptied_and_what_expired_is_
 def test_below_the_log_start_of_its_leader_a_tail_that_an_election_gave_up_is_destroyed() -> None:
     # Of epoch 0 the leader knows where it ended: what is beyond was never in its log.
     leader = log(LEADER, EpochSpan(0, 90, 100), EpochSpan(2, 100, 300), start=90)
-    leader = replace(leader, log_start_offset=160)
+    leader = structs.replace(leader, log_start_offset=160)
     found = verdict(own(), logs={LEADER: leader})
     told = (found.effect, found.offset, found.records, found.expired)
     assert told == (Effect.EMPTIED, 0, 50, 100)
@@ -172,8 +173,8 @@ def test_two_logs_that_disagree_on_where_an_epoch_begins_are_not_compared() -> N
 
 STRAYS = {
     "deleted": None,
-    "made again": replace(STATE, topic_id=T2),
-    "moved": replace(STATE, replicas=(LEADER, THIRD)),
+    "made again": structs.replace(STATE, topic_id=T2),
+    "moved": structs.replace(STATE, replicas=(LEADER, THIRD)),
 }
 
 
@@ -193,27 +194,27 @@ def test_a_replica_without_a_topic_id_is_put_aside() -> None:
 
 
 def test_brokers_from_before_topic_ids_tell_none() -> None:
-    assert verdict(own(), replace(STATE, topic_id="")).effect is Effect.TRUNCATED
+    assert verdict(own(), structs.replace(STATE, topic_id="")).effect is Effect.TRUNCATED
 
 
-OFFLINE = replace(STATE, leader=-1, isr=())
+OFFLINE = structs.replace(STATE, leader=-1, isr=())
 LED_AGAIN = {
-    "ISR": (replace(OFFLINE, isr=(OWN,)), False, Effect.LEADS),
-    "ELR, clean": (replace(OFFLINE, elr=(OWN, THIRD)), True, Effect.LEADS),
+    "ISR": (structs.replace(OFFLINE, isr=(OWN,)), False, Effect.LEADS),
+    "ELR, clean": (structs.replace(OFFLINE, elr=(OWN, THIRD)), True, Effect.LEADS),
     "ELR, unclean": (
-        replace(OFFLINE, elr=(OWN, THIRD), last_known_elr=(OWN,)),
+        structs.replace(OFFLINE, elr=(OWN, THIRD), last_known_elr=(OWN,)),
         False,
         Effect.WAITS,
     ),
     "ELR alone, unclean": (
-        replace(OFFLINE, elr=(OWN,), last_known_elr=(OWN,)),
+        structs.replace(OFFLINE, elr=(OWN,), last_known_elr=(OWN,)),
         False,
         Effect.LEADS,
     ),
-    "last known leader": (replace(OFFLINE, last_known_elr=(OWN,)), False, Effect.LEADS),
-    "another one": (replace(OFFLINE, last_known_elr=(THIRD,)), True, Effect.WAITS),
+    "last known leader": (structs.replace(OFFLINE, last_known_elr=(OWN,)), False, Effect.LEADS),
+    "another one": (structs.replace(OFFLINE, last_known_elr=(THIRD,)), True, Effect.WAITS),
     "others in the ELR": (
-        replace(OFFLINE, elr=(THIRD,), last_known_elr=(OWN,)),
+        structs.replace(OFFLINE, elr=(THIRD,), last_known_elr=(OWN,)),
         True,
         Effect.WAITS,
     ),
@@ -235,7 +236,7 @@ def test_unclean_elections_decide_where_nobody_may_lead_cleanly() -> None:
     assert found.why.endswith(why)
 
 
-_BY_ITSELF = replace(OFFLINE, elr=(OWN,), last_known_elr=(OWN,))
+_BY_ITSELF = structs.replace(OFFLINE, elr=(OWN,), last_known_elr=(OWN,))
 _DEAD = log(THIRD, *TAIL, disk=True)
 
 
@@ -245,9 +246,9 @@ _DEAD = log(THIRD, *TAIL, disk=True)
         (_BY_ITSELF, False, (LEADER, THIRD)),
         # A member that stopped in order has all that was committed, and whatever was cut off since.
         (_BY_ITSELF, True, ()),
-        (replace(OFFLINE, isr=(OWN,)), False, (LEADER, THIRD)),
+        (structs.replace(OFFLINE, isr=(OWN,)), False, (LEADER, THIRD)),
         # By an unclean election whoever is back first leads.
-        (replace(OFFLINE, isr=(THIRD,)), True, (LEADER, THIRD)),
+        (structs.replace(OFFLINE, isr=(THIRD,)), True, (LEADER, THIRD)),
     ],
 )
 def test_dead_replicas_that_nobody_read_may_be_cut_by_a_log_that_may_be_short(
@@ -271,21 +272,23 @@ def test_dead_replicas_that_nobody_read_may_be_cut_to_an_empty_log(clean: bool) 
         assert found.leader == OWN
         assert found.led is not None
         assert found.led.cuts.untold == (LEADER, THIRD)
-        read = verdict(empty, replace(_BY_ITSELF, replicas=(OWN,)), clean, unclean=False, logs={})
+        read = verdict(
+            empty, structs.replace(_BY_ITSELF, replicas=(OWN,)), clean, unclean=False, logs={}
+        )
         assert not read.untold
 
 
 def test_a_replica_without_a_segment_begins_empty_and_leads_like_one_that_is_gone() -> None:
-    bare = replace(own(), log=replace(log(OWN, disk=True), suspect=NO_SEGMENT))
+    bare = replace(own(), log=structs.replace(log(OWN, disk=True), suspect=NO_SEGMENT))
     others = {LEADER: log(LEADER, *TAIL), THIRD: log(THIRD, *TAIL)}
-    live = replace(_BY_ITSELF, offline_replicas=(OWN,))
+    live = structs.replace(_BY_ITSELF, offline_replicas=(OWN,))
     found = verdict(bare, live, unclean=False, logs=others)
     assert (found.effect, found.leader) == (Effect.BEGINS_EMPTY, OWN)
     assert found.led is not None
     assert found.led.cuts.records == 150
     assert verdict(bare).effect is Effect.BEGINS_EMPTY
     # Where its log starts further on, those that follow are cut to that.
-    further = replace(bare, log=replace(log(OWN, start=7, disk=True), suspect=NO_SEGMENT))
+    further = replace(bare, log=structs.replace(log(OWN, start=7, disk=True), suspect=NO_SEGMENT))
     assert verdict(further, live, unclean=False, logs=others).effect is Effect.UNKNOWN
 
 
@@ -293,9 +296,9 @@ def test_a_replica_without_a_segment_begins_empty_and_leads_like_one_that_is_gon
     ("third", "untold"),
     [
         (_DEAD, False),
-        (replace(_DEAD, problem=GONE, log_end_offset=None, epochs=None), False),
-        (replace(_DEAD, problem="refused"), True),
-        (replace(_DEAD, suspect="odd"), True),
+        (structs.replace(_DEAD, problem=GONE, log_end_offset=None, epochs=None), False),
+        (structs.replace(_DEAD, problem="refused"), True),
+        (structs.replace(_DEAD, suspect="odd"), True),
     ],
 )
 def test_a_dead_disk_that_does_not_tell_is_as_good_as_unread(
@@ -306,12 +309,14 @@ def test_a_dead_disk_that_does_not_tell_is_as_good_as_unread(
 
 
 def test_a_controller_that_still_has_it_as_the_leader_tells_nothing_yet() -> None:
-    led = replace(STATE, leader=OWN, isr=(OWN,))
+    led = structs.replace(STATE, leader=OWN, isr=(OWN,))
     assert verdict(own(), led).effect is Effect.UNKNOWN
     # A metadata log stays as it is.
     assert verdict(own(), led, live=False).effect is Effect.LEADS
-    assert verdict(own(), replace(led, isr=(OWN, THIRD)), live=False).effect is Effect.UNKNOWN
-    elr = replace(led, elr=(THIRD,))
+    assert (
+        verdict(own(), structs.replace(led, isr=(OWN, THIRD)), live=False).effect is Effect.UNKNOWN
+    )
+    elr = structs.replace(led, elr=(THIRD,))
     assert verdict(own(), elr, live=False).effect is Effect.UNKNOWN
     assert verdict(own(), elr, True, live=False).effect is Effect.LEADS
 
@@ -324,7 +329,7 @@ def test_a_replica_away_from_the_directory_that_the_metadata_names_may_not_lead(
     here = {HOME: "/data2"} if given else {}
     layout = Layout(assigned={WHERE: HOME}, directories={T2: "/data", **here})
     moved = disk(own(), layout=layout)
-    known = Known(replace(OFFLINE, isr=(OWN,)), unclean=False)
+    known = Known(structs.replace(OFFLINE, isr=(OWN,)), unclean=False)
     found = judge(own(), moved, known)
     assert found.effect is (Effect.LEADS if given else Effect.UNKNOWN)
     # As a stray it would begin empty there.
@@ -342,13 +347,13 @@ def test_a_mark_of_a_clean_stop_in_a_directory_that_was_not_given_may_be_missing
 ) -> None:
     """A start counts as clean only with the same mark in all directories."""
     marked = disk(own(), stopped_clean=True, layout=Layout(missing=missing))
-    in_elr = Known(replace(OFFLINE, isr=(), elr=(OWN,), last_known_elr=()), unclean=False)
+    in_elr = Known(structs.replace(OFFLINE, isr=(), elr=(OWN,), last_known_elr=()), unclean=False)
     assert judge(own(), marked, in_elr).effect is (Effect.LEADS if sure else Effect.UNKNOWN)
     gone = replace(own(), gone="it is not there", log=None)
     empty = Effect.BEGINS_EMPTY if sure else Effect.UNKNOWN
     assert judge(gone, marked, in_elr).effect is empty
     # Whoever is the last known leader leads without a mark as well.
-    last = Known(replace(OFFLINE, isr=(), elr=(), last_known_elr=(OWN,)), unclean=False)
+    last = Known(structs.replace(OFFLINE, isr=(), elr=(), last_known_elr=(OWN,)), unclean=False)
     assert judge(own(), marked, last).effect is Effect.LEADS
 
 
@@ -360,13 +365,18 @@ def test_what_is_deleted_and_what_was_put_aside() -> None:
     assert verdict(replace(own(), kind=DirectoryKind.DELETED)).effect is Effect.DELETED
     assert verdict(replace(own(), kind=DirectoryKind.STRAY)).effect is Effect.STRAY
     assert verdict(replace(own(), kind=DirectoryKind.FUTURE)).effect is Effect.UNKNOWN
-    removed = replace(STATE, removing_replicas=(OWN,))
+    removed = structs.replace(STATE, removing_replicas=(OWN,))
     assert verdict(own(), removed).effect is Effect.DELETED
 
 
 @pytest.mark.parametrize(
     ("topic_id", "state"),
-    [(None, STATE), (T0, STATE), (T1, None), (T1, replace(STATE, replicas=(LEADER, THIRD)))],
+    [
+        (None, STATE),
+        (T0, STATE),
+        (T1, None),
+        (T1, structs.replace(STATE, replicas=(LEADER, THIRD))),
+    ],
     ids=["no topic id", "another one", "deleted", "moved away"],
 )
 def test_a_broker_on_zookeeper_puts_nothing_aside(
@@ -475,17 +485,17 @@ def test_what_a_leader_with_id_0_lacks_is_in_the_plan_for_salvage() -> None:
 
 def test_metadata_logs_of_two_quorums_are_told_where_the_start_rests_on_one() -> None:
     """Epochs do not tell which of two histories the brokers follow."""
-    higher = PartitionInfo(WHERE, replace(STATE, leader_epoch=STATE.leader_epoch + 3), ())
+    higher = PartitionInfo(WHERE, structs.replace(STATE, leader_epoch=STATE.leader_epoch + 3), ())
     older = ReplicaInfo("c-1", "2026-01-01T00:00:00+00:00", (LEADER,), (higher,), 1, 900)
-    here = replace(disk(own()).info, partitions=(PartitionInfo(WHERE, STATE, ()),))
+    here = structs.replace(disk(own()).info, partitions=(PartitionInfo(WHERE, STATE, ()),))
     found = from_disks(
-        disk(own(), info=replace(here, metadata_epoch=7, metadata_end_offset=9)), older
+        disk(own(), info=structs.replace(here, metadata_epoch=7, metadata_end_offset=9)), older
     )
     (said,) = found.unknown
     assert "or two quorums wrote these logs" in said
     assert found.untold
-    same = replace(older, partitions=(PartitionInfo(WHERE, STATE, ()),))
+    same = structs.replace(older, partitions=(PartitionInfo(WHERE, STATE, ()),))
     found = from_disks(
-        disk(own(), info=replace(here, metadata_epoch=7, metadata_end_offset=9)), same
+        disk(own(), info=structs.replace(here, metadata_epoch=7, metadata_end_offset=9)), same
     )
     assert found.unknown == ()

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from uuid import UUID
+
+from msgspec.structs import replace
 
 from kafka_unclean_recovery.documents.replica_info import replica_info_json
 from kafka_unclean_recovery.log_dir.small_files.properties_files import kafka_uuid

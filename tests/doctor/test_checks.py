@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from kafka_unclean_recovery.cluster.requests.configs import ConfigSource, ConfigValue
 from kafka_unclean_recovery.cluster.requests.log_dirs import LogDir
@@ -101,7 +102,7 @@ def test_a_fenced_broker_is_told_from_one_that_starts(
 
 def _without_3(fenced: tuple[int, ...]) -> dict[str, Any]:
     live = {id_: b for id_, b in HEALTHY.cluster.brokers.items() if id_ != 3}
-    cluster = replace(HEALTHY.cluster, brokers=live, fenced=fenced)
+    cluster = structs.replace(HEALTHY.cluster, brokers=live, fenced=fenced)
     return {"cluster": cluster, "brokers": HEALTHY.brokers[:2]}
 
 
@@ -136,7 +137,7 @@ def test_a_bootstrap_server_that_is_gone_is_but_a_notice() -> None:
 
 
 def test_no_live_broker_is_a_failure() -> None:
-    found = checks(cluster=replace(HEALTHY.cluster, brokers={}), brokers=())
+    found = checks(cluster=structs.replace(HEALTHY.cluster, brokers={}), brokers=())
     assert "no_live_broker" in [c.code for c in found if c.status is Status.FAILURE]
 
 
@@ -449,12 +450,14 @@ def test_the_releases_that_are_told_of_are_those_that_the_tests_run_on() -> None
 
 def test_a_dead_member_leads_by_itself_and_nobody_looks_at_its_log() -> None:
     offline = partition(leader=-1, isr=())
-    member = replace(offline, elr=(1,), last_known_elr=(1,), offline_replicas=offline.replicas)
+    member = structs.replace(
+        offline, elr=(1,), last_known_elr=(1,), offline_replicas=offline.replicas
+    )
     found = the("led_on_return", topics=topics(member))
     assert found.status is Status.WARNING
     assert "broker 1 leads 1 offline partition by itself once it is back" in found.what
     assert "before-start" in found.to_do
-    others = replace(member, elr=(), last_known_elr=())
+    others = structs.replace(member, elr=(), last_known_elr=())
     assert not [c for c in checks(topics=topics(others)) if c.code == "led_on_return"]
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from kafka_unclean_recovery.documents.plan import plan_json, read_plan
 from kafka_unclean_recovery.documents.writing import plan_digest

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import jsonschema
 import pytest
 from hypothesis import given
+from msgspec.structs import replace
 
 from kafka_unclean_recovery.documents.replica_info import parse_replica_info, replica_info_json
 from kafka_unclean_recovery.errors import InputError

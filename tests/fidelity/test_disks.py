@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import pytest
+from msgspec import structs
 
 from kafka_unclean_recovery.log_dir.start.fate import Cause, DirectoryStart, EndsBroker, Fate
 from kafka_unclean_recovery.mechanisms import ScanMode
@@ -79,7 +80,7 @@ def kafka(start: int = 0, end: int = 30, second: int = 10) -> KafkaStart:
 
 
 ENDS = replace(KAFKA, ends="an exception")
-ENDED = replace(LOG, problem=str(EndsBroker("why")), log_end_offset=None)
+ENDED = structs.replace(LOG, problem=str(EndsBroker("why")), log_end_offset=None)
 
 
 @pytest.mark.parametrize(
@@ -89,8 +90,8 @@ ENDED = replace(LOG, problem=str(EndsBroker("why")), log_end_offset=None)
         (kafka(end=29), ours(), True),
         (kafka(start=1), ours(), True),
         (kafka(second=11), ours(), True),
-        (kafka(end=29), ours(replace(LOG, suspect="why")), True),
-        (KAFKA, ours(replace(LOG, problem="why", log_end_offset=None)), True),
+        (kafka(end=29), ours(structs.replace(LOG, suspect="why")), True),
+        (KAFKA, ours(structs.replace(LOG, problem="why", log_end_offset=None)), True),
         (ENDS, ours(), True),
         (ENDS, ours(fate=Fate.ENDS), False),
         (ENDS, ours(ENDED), False),

@@ -13,7 +13,7 @@ import tracemalloc
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from itertools import product
 from pathlib import Path
@@ -22,6 +22,7 @@ from random import Random
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from tabulate import tabulate
 
 from kafka_unclean_recovery.log_dir.local_folder import LocalLocation

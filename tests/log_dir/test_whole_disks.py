@@ -8,6 +8,7 @@ from pathlib import Path
 from uuid import UUID
 
 import pytest
+from msgspec import structs
 
 from kafka_unclean_recovery.log_dir.clean_stop import clean_by_broker
 from kafka_unclean_recovery.log_dir.directory_names import parse_partition_directory
@@ -139,6 +140,6 @@ def test_a_stray_of_a_partition_that_is_assigned_still_is_told_apart() -> None:
     aside = FoundLogs(strays=[(1, f"/data-1001/orders-0.{'0' * 32}-stray")])
     (told,) = partition_info(WHERE, state, aside, (), compacted=False, covered=()).findings
     assert "though the partition is assigned to it, as its partition.metadata was" in told.message
-    moved = replace(state, replicas=(2, 3))
+    moved = structs.replace(state, replicas=(2, 3))
     (told,) = partition_info(WHERE, moved, aside, (), compacted=False, covered=()).findings
     assert "that was not assigned to it any more" in told.message

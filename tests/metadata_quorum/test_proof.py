@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from msgspec import structs
 from msgspec.structs import replace as replaced
 
 from kafka_unclean_recovery.cluster.requests.describe import Topic
@@ -49,7 +50,7 @@ def test_a_quorum_that_is_not_as_planned_is_not_proven(quorum: Quorum | str) -> 
 
 
 def test_of_a_partition_without_a_leader_it_is_told_who_shows_what_can_lead() -> None:
-    topics = (replace(LIVE.topics[0], partitions=(replace(LED, leader=-1),)),)
+    topics = (replace(LIVE.topics[0], partitions=(structs.replace(LED, leader=-1),)),)
     found = [row.found for row in verdict(PLAN, QUORUM, replace(LIVE, topics=topics)).proofs]
     says = "orders-0: kafka-unclean-recovery --all-offline-partitions shows what can lead"
     assert says in found
@@ -63,7 +64,9 @@ def test_of_a_partition_without_a_leader_it_is_told_who_shows_what_can_lead() ->
         replace(LIVE, brokers=frozenset()),
         replace(LIVE, cluster_id="another"),
         replace(LIVE, topics=()),
-        replace(LIVE, topics=(replace(LIVE.topics[0], partitions=(replace(LED, leader=-1),)),)),
+        replace(
+            LIVE, topics=(replace(LIVE.topics[0], partitions=(structs.replace(LED, leader=-1),)),)
+        ),
     ],
     ids=[
         "not asked",
@@ -90,7 +93,7 @@ def test_topics_that_are_not_described_are_counted() -> None:
 
 
 def test_a_partition_whose_replicas_are_all_dead_is_not_the_quorums_fault() -> None:
-    dead = replace(LED, leader=-1, offline_replicas=(1, 2))
+    dead = structs.replace(LED, leader=-1, offline_replicas=(1, 2))
     live = replace(LIVE, topics=(replace(LIVE.topics[0], partitions=(dead,)),))
     assert verdict(PLAN, QUORUM, live).proven
 

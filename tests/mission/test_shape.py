@@ -1,13 +1,15 @@
-"""What a recovery costs, counted: requests, and modules that it imports. Seconds are measured by
-benchmarks/ and asserted nowhere."""
+"""What a recovery costs, counted: requests, Python calls, and modules that it imports. Seconds are
+measured by benchmarks/ and asserted nowhere."""
 
 from __future__ import annotations
 
 import subprocess
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import pytest
@@ -81,6 +83,37 @@ def _sent(partitions: int) -> Counter[str]:
 @pytest.mark.parametrize("partitions", [20, 200])
 def test_any_number_of_partitions_is_recovered_by_the_same_requests(partitions: int) -> None:
     assert _sent(partitions) == SENT
+
+
+Calls = Counter[tuple[str, str]]
+"""How often functions were called, by file and name. What makes a frozen dataclass has no file."""
+
+_A_DATACLASS_IS_MADE = ("<string>", "__init__")
+
+
+def _called(partitions: int) -> Calls:
+    """Return the Python calls of one recovery in its own thread."""
+    calls: Calls = Counter()
+
+    def note(frame: FrameType, event: str, _: object) -> None:
+        if event == "call":
+            calls[frame.f_code.co_filename, frame.f_code.co_name] += 1
+
+    with outage(partitions) as cluster:
+        sys.setprofile(note)
+        try:
+            done = invoke(RECOVERY, "--bootstrap-server", cluster.bootstrap_servers, *ELECT)
+        finally:
+            sys.setprofile(None)
+        assert done.code == 0, done.stderr
+    return calls
+
+
+def test_a_partition_more_is_few_python_calls_more() -> None:
+    few, many = _called(20), _called(120)
+    # What is made for each partition is a msgspec.Struct, or a name.
+    assert many[_A_DATACLASS_IS_MADE] - few[_A_DATACLASS_IS_MADE] < 100
+    assert (many.total() - few.total()) / 100 < 1_400
 
 
 def test_offline_partitions_are_not_picked_out_of_a_view_anew_for_each_of_them(

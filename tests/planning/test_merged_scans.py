@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 from hypothesis import given
+from msgspec import structs
 
 from kafka_unclean_recovery.errors import InputError
 from kafka_unclean_recovery.mechanisms import ScanMode
@@ -75,12 +76,16 @@ def merged(*infos: ReplicaInfo) -> ReplicaInfo:
 
 
 def of_a_compacted_topic(info: ReplicaInfo) -> ReplicaInfo:
-    return replace(info, partitions=tuple(replace(r, compacted=True) for r in info.partitions))
+    return structs.replace(
+        info, partitions=tuple(structs.replace(r, compacted=True) for r in info.partitions)
+    )
 
 
 def test_scans_of_different_brokers_become_one() -> None:
     first = scan(disk(2, (0, 0, 10)), findings=(STRAY,), problems=("/d: left out",), minute=5)
-    second = replace(scan(disk(1, (0, 0, 20)), findings=(STRAY,), minute=4), interrupted=True)
+    second = structs.replace(
+        scan(disk(1, (0, 0, 20)), findings=(STRAY,), minute=4), interrupted=True
+    )
     assert merged(first, second) == ReplicaInfo(
         cluster_id="cluster-1",
         scanned_at="2026-01-02T03:04:00+00:00",
@@ -108,7 +113,7 @@ def test_scans_of_different_clusters_are_refused_and_both_named() -> None:
 
 @pytest.mark.parametrize("order", [1, -1])
 def test_the_states_are_those_of_the_newest_metadata_log(order: int) -> None:
-    newer = replace(STATE, leader_epoch=8)
+    newer = structs.replace(STATE, leader_epoch=8)
     infos = [
         scan(metadata=(3, 900), minute=9),
         scan(state=newer, metadata=(4, 100)),
@@ -131,10 +136,10 @@ def test_a_partition_that_only_an_older_metadata_log_has_is_told_and_has_no_stat
     ("older", "told"),
     [
         (
-            replace(STATE, leader_epoch=STATE.leader_epoch + 1),
+            structs.replace(STATE, leader_epoch=STATE.leader_epoch + 1),
             "was never committed, or two quorums",
         ),
-        (replace(STATE, topic_id="0" * 32), "deleted and made anew, or two quorums"),
+        (structs.replace(STATE, topic_id="0" * 32), "deleted and made anew, or two quorums"),
     ],
 )
 def test_what_the_newest_metadata_log_can_not_have_forgotten_is_told(
@@ -162,8 +167,8 @@ def test_the_later_scan_of_a_replica_counts_and_a_difference_is_told(order: int)
 
 
 def test_the_time_of_a_scan_is_told_by_its_offset_from_utc() -> None:
-    early = replace(scan(disk(1, (0, 0, 20))), scanned_at="2026-01-02T09:00:00+08:00")
-    late = replace(scan(disk(1, (0, 0, 10))), scanned_at="2026-01-02T02:00:00+00:00")
+    early = structs.replace(scan(disk(1, (0, 0, 20))), scanned_at="2026-01-02T09:00:00+08:00")
+    late = structs.replace(scan(disk(1, (0, 0, 10))), scanned_at="2026-01-02T02:00:00+00:00")
     (row,) = merged(late, early).partitions
     assert row.replica_logs == (disk(1, (0, 0, 10)),)
 
@@ -192,7 +197,7 @@ def test_what_is_merged_is_held_against_the_peers() -> None:
 def test_of_two_scans_that_agree_the_deeper_counts() -> None:
     deep = disk(1, (0, 0, 20))
     assert deep.scanned
-    fast = replace(deep, scanned=replace(deep.scanned, mode=ScanMode.FAST))
+    fast = structs.replace(deep, scanned=structs.replace(deep.scanned, mode=ScanMode.FAST))
     for first, second in ((deep, fast), (fast, deep)):
         (row,) = merged(scan(first), scan(second, minute=1)).partitions
         assert (row.replica_logs, row.findings) == ((deep,), ())
@@ -200,7 +205,7 @@ def test_of_two_scans_that_agree_the_deeper_counts() -> None:
 
 @given(any_infos(), any_infos())
 def test_merging_loses_no_replica_and_sorts(one: ReplicaInfo, other: ReplicaInfo) -> None:
-    other = replace(other, cluster_id=one.cluster_id)
+    other = structs.replace(other, cluster_id=one.cluster_id)
     found = merge_infos([("a", one), ("b", other)])
     replicas = {
         (row.topic_partition, log.broker)
@@ -232,10 +237,10 @@ def test_the_disk_of_a_dead_replica_takes_the_place_of_its_silence() -> None:
 
 
 def test_a_replica_that_is_in_no_directory_that_was_scanned_is_not_taken_as_whole() -> None:
-    elsewhere = replace(scan().partitions[0], topic_partition=TopicPartition("orders", 1))
-    info = replace(scan(), partitions=(elsewhere,), brokers=(1,))
+    elsewhere = structs.replace(scan().partitions[0], topic_partition=TopicPartition("orders", 1))
+    info = structs.replace(scan(), partitions=(elsewhere,), brokers=(1,))
     assert add_disks(SEEN.replica_logs, SEEN.states, "cluster-1", info)[ORDERS] == (
-        replace(DOWN, problem=NO_DIRECTORY),
+        structs.replace(DOWN, problem=NO_DIRECTORY),
         LIVE,
         SILENT,
     )
@@ -251,8 +256,8 @@ def test_a_replica_that_is_in_no_directory_that_was_scanned_is_not_taken_as_whol
 
 
 def test_a_broker_that_may_live_unseen_is_not_judged_by_its_directories() -> None:
-    unseen = replace(DOWN, unproven="was heard of 2 s ago")
-    elsewhere = replace(scan(), partitions=(), brokers=(1,))
+    unseen = structs.replace(DOWN, unproven="was heard of 2 s ago")
+    elsewhere = structs.replace(scan(), partitions=(), brokers=(1,))
     found = add_disks({ORDERS: (unseen, LIVE)}, SEEN.states, "cluster-1", elsewhere)
     assert found[ORDERS] == (unseen, LIVE)
 
@@ -260,11 +265,11 @@ def test_a_broker_that_may_live_unseen_is_not_judged_by_its_directories() -> Non
 def test_a_broker_stops_once_however_many_scans_its_directories_are_in() -> None:
     def stopped(log: ReplicaLog, clean: bool) -> ReplicaLog:
         assert log.scanned is not None
-        return replace(log, scanned=replace(log.scanned, stopped_clean=clean))
+        return structs.replace(log, scanned=structs.replace(log.scanned, stopped_clean=clean))
 
     here, other = stopped(disk(1, (0, 0, 20)), True), stopped(disk(2, (0, 0, 20)), True)
     row = PartitionInfo(TopicPartition("orders", 1), None, (stopped(here, False),))
-    both = merged(scan(here, other), replace(scan(), partitions=(row,), brokers=(1,)))
+    both = merged(scan(here, other), structs.replace(scan(), partitions=(row,), brokers=(1,)))
     assert both.partitions[0].replica_logs == (stopped(here, False), other)
     assert merged(scan(here, other)).partitions[0].replica_logs == (here, other)
 
@@ -275,20 +280,22 @@ def test_a_live_broker_is_never_replaced_not_even_a_silent_one() -> None:
 
 def test_disks_of_brokers_that_host_no_replica_and_of_other_partitions_are_left_out() -> None:
     assert joined(disk(9, (0, 0, 900))) == (DOWN, LIVE, SILENT)
-    elsewhere = replace(scan().partitions[0], topic_partition=TopicPartition("orders", 1))
-    info = replace(scan(), partitions=(elsewhere,))
+    elsewhere = structs.replace(scan().partitions[0], topic_partition=TopicPartition("orders", 1))
+    info = structs.replace(scan(), partitions=(elsewhere,))
     assert add_disks(SEEN.replica_logs, SEEN.states, "cluster-1", info).keys() == {ORDERS}
 
 
 def test_the_disk_of_another_topic_of_that_name_is_not_used() -> None:
-    foreign = replace(disk(1, (0, 0, 900)), scanned=Scanned(ScanMode.DEEP, "/data/orders-0", "t-2"))
+    foreign = structs.replace(
+        disk(1, (0, 0, 900)), scanned=Scanned(ScanMode.DEEP, "/data/orders-0", "t-2")
+    )
     (row, *_) = joined(foreign)
     assert row.problem is not None
     assert row.problem.startswith("its disk holds another topic of that name (topic id t-2; ")
 
 
 def test_a_disk_that_contradicts_a_live_broker_is_suspect() -> None:
-    live = replace(
+    live = structs.replace(
         LIVE, last_written_leader_epoch=2, epochs=(EpochSpan(0, 0, 10), EpochSpan(2, 10, 323))
     )
     logs = {ORDERS: (DOWN, live)}
@@ -307,7 +314,7 @@ def test_disks_of_another_cluster_are_refused() -> None:
 
 
 def test_the_plan_of_a_live_cluster_counts_what_dead_disks_hold() -> None:
-    logs = {ORDERS: (DOWN, LIVE, replace(LIVE, broker=3))}
+    logs = {ORDERS: (DOWN, LIVE, structs.replace(LIVE, broker=3))}
     seen = replace(SEEN, replica_logs=logs, problems=("odd",))
     info = scan(disk(1, (0, 0, 900)), problems=("/d: left out",))
     with_them = with_disks(seen, info)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection
-from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from kafka_unclean_recovery.model import (
     NO_LEADER,

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from kafka_unclean_recovery.files.journal import Journal
 from kafka_unclean_recovery.mechanisms import Wishes

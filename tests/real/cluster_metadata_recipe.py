@@ -11,12 +11,13 @@ import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from threading import Event
 from typing import Any, TypeVar
 
 from confluent_kafka import Producer
+from msgspec import structs
 
 from kafka_unclean_recovery.cluster.config.client_config import ClientConfig
 from kafka_unclean_recovery.cluster.requests.describe import (
@@ -100,7 +101,9 @@ def _make(version: str, target: Path) -> None:
         _brokers_die(cluster)
         states = _settled(cluster)
         cluster.kill_all()
-        (scratch / "states.json").write_text(json.dumps([asdict(state) for state in states]))
+        (scratch / "states.json").write_text(
+            json.dumps([structs.asdict(state) for state in states])
+        )
         pack(scratch, target)
 
 

@@ -23,6 +23,8 @@ from itertools import permutations
 from pathlib import Path
 from typing import Any
 
+from msgspec import structs
+
 from kafka_unclean_recovery.log_dir.local_folder import LocalLocation
 from kafka_unclean_recovery.log_dir.scan import scan_log_directories
 from kafka_unclean_recovery.mechanisms import ScanMode
@@ -342,7 +344,7 @@ def _one_each(order: Iterable[int]) -> Groups:
 def _with_empty(situation: Situation, broker: int) -> Situation:
     """Return the situation with an empty disk of a broker."""
     parts = tuple(
-        replace(part, logs={**part.logs, broker: replace(empty_log(broker), live=True)})
+        replace(part, logs={**part.logs, broker: structs.replace(empty_log(broker), live=True)})
         if broker in part.state.replicas
         else part
         for part in situation.parts

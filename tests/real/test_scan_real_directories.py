@@ -9,11 +9,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from kafka_unclean_recovery.model import PartitionState
 from tests.real.cli import Cli
@@ -250,5 +251,5 @@ def test_states_are_as_the_last_broker_described_them_before_its_end(
 
 def _state(state: PartitionState) -> dict[str, Any]:
     """Return the state as the JSON of a scan has it, which no unregistered broker is known to."""
-    told = {k: v for k, v in asdict(state).items() if k != "unregistered_replicas"}
+    told = {k: v for k, v in structs.asdict(state).items() if k != "unregistered_replicas"}
     return {k: list(v) if isinstance(v, tuple) else v for k, v in told.items()}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from msgspec import structs
 
 from kafka_unclean_recovery.model import NO_LEADER, Cluster, Outcome, OutcomeKind, TopicPartition
 from kafka_unclean_recovery.planning.plan import plan_partition
@@ -30,11 +31,11 @@ OFFLINE, ONLINE, GONE = (TopicPartition("orders", n) for n in (0, 1, 2))
 ELECTED = {OFFLINE: Outcome(OutcomeKind.ELECTED)}
 REFUSED = {OFFLINE: Outcome(OutcomeKind.REFUSED, "over its limit")}
 STATE = offline(0)
-LED = replace(STATE, leader=2)
+LED = structs.replace(STATE, leader=2)
 PLANS = {OFFLINE: plan_partition(STATE, [])}
 SEEN = Observation(
     Cluster("c-1", {}),
-    {ONLINE: replace(offline(1), leader=2), OFFLINE: STATE},
+    {ONLINE: structs.replace(offline(1), leader=2), OFFLINE: STATE},
     {GONE: "topic orders has no partition 2"},
     {OFFLINE: []},
 )
@@ -91,7 +92,7 @@ def test_an_answer_for_what_was_never_consented_to_changes_nothing() -> None:
 
 def test_a_partition_that_is_offline_again_in_the_end_has_failed() -> None:
     rows = carried_out(_consented(), ELECTED)
-    lost = replace(SEEN.states[ONLINE], leader=NO_LEADER)
+    lost = structs.replace(SEEN.states[ONLINE], leader=NO_LEADER)
     rows = verified(rows, {OFFLINE: STATE, ONLINE: lost})
     for tp, was_elected in ((OFFLINE, True), (ONLINE, False)):
         outcome = rows[tp].outcome
@@ -116,14 +117,14 @@ def test_no_row_is_settled_twice_or_after_its_election() -> None:
 
 def test_a_topic_that_was_deleted_and_created_again_was_not_recovered() -> None:
     rows = carried_out(_consented(), ELECTED)
-    (row, *_) = verified(rows, {OFFLINE: replace(LED, topic_id="another")}).values()
+    (row, *_) = verified(rows, {OFFLINE: structs.replace(LED, topic_id="another")}).values()
     assert row.outcome is not None
     assert row.outcome.kind is OutcomeKind.FAILED
     assert row.outcome.reason == "its topic was deleted and created again: the old one is gone"
 
 
 def test_a_topic_that_was_created_again_did_not_come_back_by_itself() -> None:
-    led = replace(LED, topic_id="another")
+    led = structs.replace(LED, topic_id="another")
     seen = replace(SEEN, states={OFFLINE: led}, missing={}, came_back={OFFLINE: STATE})
     (row,) = observed(seen).values()
     assert row.outcome is not None

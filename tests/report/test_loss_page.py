@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
+from msgspec import structs
 
 from kafka_unclean_recovery.model import PartitionPlan, ReplicaInfo
 from kafka_unclean_recovery.planning.offline_plan import plan_from_disks
@@ -34,7 +35,7 @@ SCHEMA = Draft202012Validator(
 )
 ORDERS = TopicLoss("orders", 3, 2, {"only_suspects": 1}, RecordCount(500), RecordCount(7, 1))
 QUIET = TopicLoss("quiet", 4, 4)
-HEAD = replace(scan(), partitions=())
+HEAD = structs.replace(scan(), partitions=())
 
 _counts = st.builds(RecordCount, st.integers(0, 2**63), st.integers(0, 9))
 _losses = st.builds(
@@ -119,7 +120,9 @@ def parted() -> PartitionPlan:
         disk(2, (0, 0, 1_000_050)),
         disk(3, (0, 0, 1_000_000), (2, 1_000_000, 1_000_200)),
     )
-    return plan_of(scan(*(replace(log, high_watermark=1_000_010) for log in logs)), excluded=(3,))
+    return plan_of(
+        scan(*(structs.replace(log, high_watermark=1_000_010) for log in logs)), excluded=(3,)
+    )
 
 
 def test_the_ladder_begins_where_replicas_part() -> None:
@@ -136,7 +139,7 @@ def test_the_ladder_begins_where_replicas_part() -> None:
 
 
 def page_of(*plans: PartitionPlan) -> Page:
-    rows = [replace(row_of(scan(*DISKS)), plan=plan) for plan in plans]
+    rows = [structs.replace(row_of(scan(*DISKS)), plan=plan) for plan in plans]
     return Page(render_loss_page([ORDERS, QUIET], rows, HEAD))
 
 
@@ -163,13 +166,13 @@ def test_nothing_on_the_page_is_fetched_or_run() -> None:
 def test_outside_names_are_texts_and_nothing_else() -> None:
     bad = "<script>alert('1')</script>\"&\x1b[31m"
     plan = parted()
-    plan = replace(
+    plan = structs.replace(
         plan,
-        state=replace(plan.state, topic=bad),
-        replica_logs=(*(replace(log, problem=bad) for log in plan.replica_logs),),
+        state=structs.replace(plan.state, topic=bad),
+        replica_logs=(*(structs.replace(log, problem=bad) for log in plan.replica_logs),),
     )
-    head = replace(HEAD, cluster_id=bad, problems=(bad,))
-    row = replace(row_of(scan(*DISKS)), plan=plan)
+    head = structs.replace(HEAD, cluster_id=bad, problems=(bad,))
+    row = structs.replace(row_of(scan(*DISKS)), plan=plan)
     html = render_loss_page([replace(ORDERS, topic=bad)], [row], head)
     assert "<script" not in html
     assert "\x1b" not in html

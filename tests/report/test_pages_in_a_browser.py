@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from kafka_unclean_recovery.post_mortem.page import render_page
 from kafka_unclean_recovery.post_mortem.reading import read_post_mortem
@@ -80,7 +81,7 @@ def page(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     plans += [planned(0, LONG), of_many_epochs("busy")]
     if request.param == "losses":
         rows = [elected(plan) for plan in plans]
-        head = replace(HEAD, problems=(f"no room on {LONG}",))
+        head = structs.replace(HEAD, problems=(f"no room on {LONG}",))
         path.write_text(render_loss_page([ORDERS, QUIET, replace(QUIET, topic=LONG)], rows, head))
         return path
     journal = directory / "j.jsonl"

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from hypothesis import given
+from msgspec.structs import replace
 
 from kafka_unclean_recovery.model import PartitionInfo, ReplicaInfo, TopicPartition
 from kafka_unclean_recovery.report.scan_table import render_replica_info

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import random
-from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from kafka_unclean_recovery.model import EpochLineage, ReplicaLog
 from kafka_unclean_recovery.planning.lineage import truncation_offset

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from random import Random
+
+from msgspec.structs import replace
 
 from kafka_unclean_recovery.mechanisms import ScanMode
 from kafka_unclean_recovery.model import (
@@ -47,7 +48,7 @@ def random_info(seed: int, count: int, **head: object) -> ReplicaInfo:
         100,
         whole=(WholeDisk(4, "/data-4"), WholeDisk(5, "/data-5", stopped_clean=True)),
     )
-    return replace(info, **head)  # type: ignore[arg-type]
+    return replace(info, **head)
 
 
 def _partition(random: Random, number: int) -> PartitionInfo:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import astuple, replace
 from math import ceil
 from pathlib import Path
 from typing import Any
 
 import pyarrow
 import pytest
+from msgspec import structs
+from msgspec.structs import replace
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
@@ -205,7 +206,7 @@ def settings_of(found: Collection[tuple[Path, ReplicaInfo]], killed: Collection[
         "excluded": sorted(EXCLUDED),
         "metadata_epoch": whole.metadata_epoch,
         "metadata_end_offset": whole.metadata_end_offset,
-        "whole": [astuple(disk) for disk in whole.whole],
+        "whole": [structs.astuple(disk) for disk in whole.whole],
         "rich": True,
         "worst": 10,
     }

@@ -7,13 +7,13 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pyarrow
 import pyarrow.parquet
 import pytest
+from msgspec.structs import replace
 from pyspark.sql import SparkSession
 
 from kafka_unclean_recovery.cli.command import carry_out

@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 from pyspark.sql import SparkSession
 
 from kafka_unclean_recovery import __version__
@@ -203,7 +204,7 @@ def test_disks_of_other_clusters_are_named_at_once_and_left_out_by_consent(
     assert f"left out, as --leave-out says: {addresses[0]} (and 1 more)" in capsys.readouterr().err
     assert scan(options(tmp_path / "rest", *ours)) == 0
     found, rest = (info_in(tmp_path / name) for name in ("scan", "rest"))
-    assert replace(found, scanned_at=rest.scanned_at) == rest
+    assert structs.replace(found, scanned_at=rest.scanned_at) == rest
     assert scan(agreed) == 0
     assert scan(asked) == 2
     said = capsys.readouterr().err

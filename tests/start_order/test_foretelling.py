@@ -5,9 +5,8 @@ tests/real/power_cuts.py holds it against real controllers.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from kafka_unclean_recovery.kraft_rules.fencing_order import order_by_hash
 from kafka_unclean_recovery.model import Fencing, PartitionState, TopicPartition, Unfenced

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import permutations
 from random import Random
 
 import pytest
+from msgspec.structs import replace
 
 from kafka_unclean_recovery.model import NO_LEADER, EpochSpan, ReplicaLog
 from kafka_unclean_recovery.start_order.ordering import least, worst

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from kafka_unclean_recovery.cli.terminal.output import exit_code_of
 from kafka_unclean_recovery.errors import NOT_ALL

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from kafka_unclean_recovery.cluster.requests.replica_probe import NO_EPOCH, EpochEnd
 from kafka_unclean_recovery.kafka_names import Errors

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from kafka_unclean_recovery.cluster.requests.describe import Described
 from kafka_unclean_recovery.documents.journal_lines import Reordered

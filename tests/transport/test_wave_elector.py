@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
+from msgspec.structs import replace
 
 from kafka_unclean_recovery.cluster.requests.describe import Described
 from kafka_unclean_recovery.cluster.wire.errors import ConnectionFailed, FailureKind

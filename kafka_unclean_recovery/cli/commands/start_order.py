@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from msgspec import structs
 
 from kafka_unclean_recovery.cli.clusters import ClusterName
 from kafka_unclean_recovery.cli.command import Command
@@ -151,7 +152,7 @@ def _of_controllers(options: Options, disks: ReplicaInfo | None) -> ReplicaInfo:
     if disks is None:
         return found.info
     newer = [_NEWER] if metadata_age(disks) > metadata_age(found.info) else []
-    info = replace(found.info, problems=(*found.info.problems, *newer))
+    info = structs.replace(found.info, problems=(*found.info.problems, *newer))
     return merge_infos([(_CONTROLLERS, info), ("disks", disks)])
 
 

@@ -4,10 +4,11 @@ run."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from kafka_unclean_recovery.cli import RECOVERY
 from kafka_unclean_recovery.cli.commands.unclean_recovery import Options

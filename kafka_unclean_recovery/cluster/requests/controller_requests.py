@@ -12,8 +12,9 @@ can change nothing proves the right.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from kafka_unclean_recovery.cluster.requests.asking import by_topic
 from kafka_unclean_recovery.cluster.requests.describe import RequestFailed
@@ -43,8 +44,7 @@ _CHOSEN_BY_CONTROLLER, _DESIGNATED_VERSION = 2, 3
 _TIMEOUT_MS = 60_000
 
 
-@dataclass(frozen=True, slots=True)
-class PartitionResult:
+class PartitionResult(Struct, frozen=True):
     """Kafka's error code for one partition, 0 for success, and the message with it, if any.
     left_out: True when the answer lacked the partition."""
 

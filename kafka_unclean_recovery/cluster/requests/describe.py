@@ -11,6 +11,8 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
+from msgspec import structs
+
 from kafka_unclean_recovery.cluster.wire import failures
 from kafka_unclean_recovery.cluster.wire.api import Message
 from kafka_unclean_recovery.cluster.wire.cluster_apis import (
@@ -419,4 +421,4 @@ def with_reassignment(
     found = reassignments.get(state.topic_partition)
     if found is None:
         return state
-    return replace(state, adding_replicas=found[0], removing_replicas=found[1])
+    return structs.replace(state, adding_replicas=found[0], removing_replicas=found[1])

@@ -13,8 +13,9 @@ Both go to one broker that hosts the replicas, and neither moves records:
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from kafka_unclean_recovery.cluster.requests.asking import (
     Portion,
@@ -40,16 +41,14 @@ NO_EPOCH = -1
 _NOT_DIVERGING = {"epoch": NO_EPOCH, "end_offset": NO_EPOCH}
 
 
-@dataclass(frozen=True, slots=True)
-class EndOffset:
+class EndOffset(Struct, frozen=True):
     """The log end offset (exclusive) of one replica, or Kafka's error code."""
 
     error: int
     log_end_offset: int
 
 
-@dataclass(frozen=True, slots=True)
-class EpochEnd:
+class EpochEnd(Struct, frozen=True):
     """A replica's answer about one epoch. With an error the other fields say nothing.
 
     epoch: the largest epoch <= the one asked for that the replica knows, or the one asked for when

@@ -7,9 +7,10 @@ brokers that did not stop in order by one of several scans.
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping
-from dataclasses import replace
 from itertools import groupby
 from typing import Any
+
+from msgspec.structs import replace
 
 from kafka_unclean_recovery.model import PartitionInfo, ReplicaInfo, ReplicaLog
 from kafka_unclean_recovery.planning.merged_scans import merge_infos

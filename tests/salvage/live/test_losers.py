@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from kafka_unclean_recovery.model import EpochSpan, PartitionPlan, PartitionState, ReplicaLog
 from kafka_unclean_recovery.planning.plan import plan_partition
