@@ -15,6 +15,7 @@ from math import ceil
 from pathlib import Path
 from typing import Any
 
+from msgspec import structs
 from pyspark.sql import SparkSession
 
 from kafka_unclean_recovery.documents.replica_info import TableRowsJson
@@ -261,13 +262,15 @@ def _decided(asked: ScanOptions, chosen: Chosen, known: Known) -> dict[str, Any]
         "compacted": sorted(known.compacted.union(COMPACTED_TOPICS, *cleaned)),
         "covered": sorted({weighed[number].meta.node_id for number in known.read}),
         "read": [
-            [read.directory_id, *astuple(read.disk), sorted(read.left_out)]
+            [read.directory_id, *structs.astuple(read.disk), sorted(read.left_out)]
             for read in read_directories(directories, known.image)
         ],
         "zookeeper": sorted({d.meta.node_id for d in directories if d.meta.zookeeper}),
         "clean": list(clean_by_broker(directories, known.image).items()),
         # A scan of some topics does not tell what else is not there.
-        "whole": [astuple(d) for d in whole_disks(directories, known.image) if asked.everything],
+        "whole": [
+            structs.astuple(d) for d in whole_disks(directories, known.image) if asked.everything
+        ],
         "metadata_epoch": known.epoch,
         "metadata_end_offset": known.end_offset,
         "states": known.states,
