@@ -6,6 +6,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -15,12 +16,15 @@ from tests.real.waiting import wait_until
 
 ROOT = Path(__file__).parents[1]
 CLOSING = "===== 8790 passed, 3 skipped in 1203.61s (0:20:03) ====="
+# A shell may not heed a signal that reaches it while it forks: who is to be ended forks nothing.
+FOREVER = "import os, time; open('begun', 'w').write(str(os.getpid())); time.sleep(300)"
 # The linters end after the tests have begun to write.
 MAKE = f"""#!/bin/sh
 case "$*" in
 *packages*) echo "prepared $*"; exit "$PREPARING" ;;
 lint) until [ -e begun ]; do sleep 0.1; done; echo linted; exit "$LINTING" ;;
-test) echo $$ > begun; echo first; echo second; [ -z "$FOREVER" ] || sleep 300; sleep 1
+test) [ -z "$FOREVER" ] || exec "{sys.executable}" -c "{FOREVER}"
+    echo > begun; echo first; echo second; sleep 1
     echo "{CLOSING}"; [ "$TESTING" = 0 ] || echo "make: *** [test] Error" >&2; exit "$TESTING" ;;
 esac
 """
@@ -100,3 +104,10 @@ def test_ended_early_it_leaves_nothing_running(tmp_path: Path, number: signal.Si
     with pytest.raises(ProcessLookupError):
         os.killpg(group, 0)
     assert not list(tmp_path.glob("tmp.*"))
+
+
+def test_a_part_that_is_gone_is_sent_no_signal(tmp_path: Path) -> None:
+    """Its id may be a stranger's by then."""
+    traced = "\n".join(_lines(_begin(tmp_path, {"SHELLOPTS": "xtrace"})))
+    assert "kill -0" in traced
+    assert "kill -INT" not in traced
