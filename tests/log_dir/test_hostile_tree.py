@@ -59,8 +59,9 @@ class Finished:
         return "\n".join(json.loads(self.stdout)["problems"])
 
 
-def scan(root: Path, mode: ScanMode = ScanMode.DEEP) -> Finished:
-    """Run the command as a process, one worker: `peak_mib` is of all that it did."""
+def scan(root: Path, mode: ScanMode = ScanMode.DEEP, seconds: float = SECONDS) -> Finished:
+    """Run the command as a process, one worker: `peak_mib` is of all that it did. seconds: whoever
+    takes longer hangs."""
     line = command_line(
         RECOVERY, "scan-log-dirs", str(root), "--mode", mode, "--format", "json", "--workers", "1"
     )
@@ -70,7 +71,7 @@ def scan(root: Path, mode: ScanMode = ScanMode.DEEP) -> Finished:
             [sys.executable, "-c", _COUNTED, *line], stdout=out, stderr=err, start_new_session=True
         )
         try:
-            code = process.wait(SECONDS)
+            code = process.wait(seconds)
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
@@ -265,7 +266,8 @@ def test_a_great_many_empty_replicas(tmp_path: Path, replicas: int) -> None:
             directory = f"{disk}/many-{number}"
             os.mkdir(directory)  # noqa: PTH102 - a Path for each takes as long as the scan
             os.close(os.open(f"{directory}/{SEGMENT}", os.O_CREAT | os.O_WRONLY))
-        done = scan(disk, ScanMode.RECOVER)
+        # Alone the larger tree takes half a minute, and twice that beside other tests.
+        done = scan(disk, ScanMode.RECOVER, 5 * SECONDS)
     assert done.code == 0, done.stderr
     ends = done.ends
     assert ends.pop("good-0") == 5
