@@ -141,7 +141,7 @@ def test_a_salvage_ends_as_in_one_process(
     of = Cluster(str(info_in(scanned.summaries).cluster_id), {})
     plan.write_text(plan_json(of, scanned.plans, "2026-01-02T03:04:05+00:00"))
     words = ["spark", "salvage", "--summaries", str(scanned.summaries), "--plan", str(plan)]
-    assert attacked([*words, "--output", str(saved)], 8) >= 2
+    assert attacked([*words, "--output", str(saved)], 6) >= 2
     designated = designated_leaders(plan.read_text(), "plan")
     sources, _ = find_replicas(scanned.places, designated, lambda _: True)
     salvage_replicas(sources, Output(here, RecordsFile), watching.Unwatched())
